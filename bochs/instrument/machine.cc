@@ -7,6 +7,7 @@
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "pc_system.h"
+#include "memory/memory-bochs.h"
 #include "bx_debug/debug.h"
 
 #include "producer.h"
@@ -36,6 +37,20 @@ bool laplace_machine_opens(struct laplace_slot *slot, uint64_t address)
 void laplace_close_slot(struct laplace_slot *slot)
 {
 	entry_of(slot)->lpf |= TLB_LAPLACE_CLOSED;	/* an invalid entry remains one */
+}
+
+/* (Of a large page, too, an entry has four kilobytes.) */
+uint64_t laplace_machine_frame(uint64_t address, bool fetch)
+{
+	const bx_TLB_entry *entry = fetch ? CPU->ITLB.get_entry_of(address) :
+					    CPU->DTLB.get_entry_of(address);
+
+	return LPFOf(entry->lpf) == LPFOf(address) ? entry->ppf >> 12 : KTR_NONE;
+}
+
+const uint8_t *laplace_machine_memory(uint64_t frame)
+{
+	return BX_MEM(0)->getHostMemAddr(CPU, frame << 12, BX_READ);
 }
 
 /* ---- the stack window ---- */

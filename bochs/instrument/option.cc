@@ -191,6 +191,8 @@ static struct parameter parameters[] = {
 	{ "only", "process:NAME|task:NAME|children|user|kernel|type:TYPE|range:START:END|from:MOMENT|"
 	  "until:MOMENT[+...]", "Record only some of the references, chosen before they are reduced",
 	  text, INTO(only) },
+	{ "images", "evict:K",
+	  "Keep what each page holds when an LRU memory of K pages would evict it", text, INTO(images) },
 	{ "segment", "bytes:N|instructions:N", "Cut the trace into files of that size", OWN(segment) },
 	{ "stage", "window|ring|reduce|file",
 	  "Go no further than this stage, to measure what it costs (file)", OWN(stage) },

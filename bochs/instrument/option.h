@@ -27,6 +27,7 @@ struct laplace_option {
 	char title[256], guest[256], workload[256];
 	char windows[LPL_WHEN_SIZE];	/* "": none were given */
 	char only[LPL_CHOICE_SIZE];	/* "": everything */
+	char images[32];		/* "": none */
 	bool segmented;			/* the trace is a manifest's ... */
 	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum laplace_start_mode start;

@@ -95,6 +95,11 @@ static uint64_t clock_at(uint64_t instr)
 	       ((instr - P->base_instr) << LAPLACE_INSTR_SHIFT & LAPLACE_INSTR_MASK);
 }
 
+static bool takes_images(void)
+{
+	return laplace_producer.images.memory != NULL;
+}
+
 /* ---- the ring ---- */
 
 void laplace_send(const struct lpl_ring_record *records, size_t count)
@@ -199,6 +204,8 @@ void laplace_forget_slots(void)
 void laplace_window_end(uint64_t references)
 {
 	laplace_forget_slots();
+	if (LAPLACE_UNLIKELY(takes_images()))
+		laplace_images_window_ends(&laplace_producer.images, &laplace_producer.window);
 	laplace_send_window(&laplace_producer.window);
 	laplace_emit(references, laplace.tracer_refs, laplace_icount(),
 		     LPL_WIRE_KIND(LPL_WIRE_WINDOW));
@@ -217,10 +224,13 @@ static struct laplace_page *touch(uint64_t page, uint64_t space, uint64_t clock,
 	struct laplace_page *touched =
 		laplace_touch(&laplace_producer.window, P, page, space, clock, type);
 
-	if (touched)
-		return touched;
-	end_full_window();
-	return laplace_touch(&laplace_producer.window, P, page, space, clock, type);
+	if (!touched) {
+		end_full_window();
+		touched = laplace_touch(&laplace_producer.window, P, page, space, clock, type);
+	}
+	if (LAPLACE_UNLIKELY(takes_images()))
+		laplace_images_touch(&laplace_producer.images, touched, type);
+	return touched;
 }
 
 /* ---- the code page ---- */
@@ -465,6 +475,8 @@ void laplace_stack_opened(uint64_t page, uint32_t size)
 {
 	P->stack_page = page;
 	P->stack_size = size;
+	if (LAPLACE_UNLIKELY(takes_images()))
+		laplace_images_stack_at(&laplace_producer.images, page);
 	open_stack();
 }
 
@@ -544,6 +556,20 @@ void laplace_repeated(void)
 		laplace_producer.entered_after++;
 }
 
+/* ---- the address space ---- */
+
+static void follow_space(void)
+{
+	uint64_t space = laplace_machine_space();
+
+	if (space == laplace.space)
+		return;
+	if (laplace.state == LAPLACE_ON)	/* what was fetched was of the old space */
+		laplace_fetched_until(laplace_icount() - P->between);
+	laplace.space = space;
+	laplace_forget_slots();
+}
+
 /* ---- traces of instructions ---- */
 
 /* (Its parameters are those of laplace_other_page(), which jumps here.) */
@@ -567,7 +593,7 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 	}
 	P->between = true;
 	laplace.look();
-	laplace_space_changed();
+	follow_space();
 	laplace_sync_cycles();
 	if (laplace.state == LAPLACE_ON) {
 		if (laplace_producer.uncounted) {
@@ -583,6 +609,8 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 		fold();
 	P->between = false;
 	P->code_page = page;
+	if (LAPLACE_UNLIKELY(takes_images()))
+		laplace_images_code_at(&laplace_producer.images, page);
 
 	if (laplace.state != LAPLACE_ON) {
 		laplace_producer.entered_after = laplace_icount();
@@ -594,9 +622,13 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 	}
 	if (!P->fetch)
 		enter_code_page(address, laplace_icount());
+	else if (LAPLACE_UNLIKELY(takes_images()))	/* in another frame, perhaps */
+		laplace_images_touch(&laplace_producer.images, P->fetch, LPL_FETCH);
 	show_code_page(page);
 	if (length > here) {
 		settle_fetch(laplace_icount());
+		if (LAPLACE_UNLIKELY(takes_images()))
+			laplace_images_code_at(&laplace_producer.images, page + 0x1000);
 		P->clock++;
 		enter_code_page(address + here, laplace_icount());
 		/* it ends its trace; where the next one is from is open */
@@ -628,16 +660,18 @@ void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned leng
 	p->code_page = page + p->code_base;
 }
 
+/* Where references are made from now on, and, if images are wanted, in which frames. */
 void laplace_space_changed(void)
 {
-	uint64_t space = laplace_machine_space();
-
-	if (space == laplace.space)
-		return;
-	if (laplace.state == LAPLACE_ON)	/* what was fetched was of the old space */
+	/* what was fetched until now was fetched from the old one */
+	if (takes_images() && laplace.state == LAPLACE_ON && !laplace_producer.uncounted)
 		laplace_fetched_until(laplace_icount() - P->between);
-	laplace.space = space;
-	laplace_forget_slots();
+	follow_space();
+	if (takes_images()) {
+		forget_code();
+		P->fetch_page = LAPLACE_NOWHERE;
+		laplace_images_translations_change(&laplace_producer.images);
+	}
 }
 
 /* ---- the beginning ---- */
@@ -661,4 +695,9 @@ void laplace_stream_open(struct lpl_ring *ring, uint64_t window, bool ends_at_ev
 	if (!laplace_window_init(&laplace_producer.window, (uint32_t)window))
 		laplace_die("no memory for a window of %u pages", (unsigned)window);
 	laplace_producer.window.events_max = ends_at_events ? 1 : LPL_WINDOW_EVENTS;
+}
+
+void laplace_stream_images(uint64_t pages)
+{
+	laplace_images_open(&laplace_producer.images, pages, laplace_producer.window.pages_max);
 }

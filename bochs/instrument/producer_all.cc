@@ -375,3 +375,8 @@ void laplace_stream_open(struct lpl_ring *ring, uint64_t, bool)
 	own.user = false;
 	laplace.space = 0;
 }
+
+/* There are none in this simulator (session.cc says so). */
+void laplace_stream_images(uint64_t)
+{
+}

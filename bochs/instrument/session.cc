@@ -21,6 +21,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include <laplace/image.h>
 #include <laplace/reducer.h>
 
 #include "checkpoint.h"
@@ -220,6 +221,33 @@ static bool only_wants_every(struct lpl_report *report)
 	return lpl_choice_beyond_tasks(&options);
 }
 
+/*
+ * How many pages the memory has that images=evict:K speaks of; 0: no images are wanted.  Contents are in
+ * the trace once, so it has to be one file; and a checkpoint does not hold which ones it has.
+ */
+static uint64_t images_of(const struct lpl_plan *plan)
+{
+	struct lpl_exactness exact;
+	const uint64_t pages = lpl_images_of(laplace_option.images);
+
+	if (!*laplace_option.images)
+		return 0;
+	if (!plan->window || *laplace_option.only)
+		laplace_die("images=%s: what is evicted is found by the windows of a reduction of all "
+			    "references, as reduce=sad:64 without only=", laplace_option.images);
+	if (laplace_option.segmented || laplace_option.checkpoints)
+		laplace_die("images=%s: not with segment= or checkpoint=, for what an image shows may be "
+			    "in another segment", laplace_option.images);
+	if (!lpl_reduction_exactness(plan->reduction, &exact))
+		exact.lru = 0;
+	if (pages < plan->window || pages < exact.lru || pages > UINT64_C(1) << 24)
+		laplace_die("images=%s: say images=evict:K, with K from the pages of reduce=%s on, to 2^24",
+			    laplace_option.images, laplace_option.reduce);
+	snprintf(laplace_option.images, sizeof(laplace_option.images), "evict:%llu",
+		 (unsigned long long)pages);
+	return pages;
+}
+
 static bool is_ending(void *)
 {
 	return laplace_signals_stop() || laplace_control_ends();
@@ -247,6 +275,7 @@ static void open_collection(void)
 	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
 		laplace_die("the laplace option needs trace=FILE");
 	windows = open_windows();
+	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
 	laplace_conditions_read();
 	laplace_check_files();
@@ -291,6 +320,8 @@ static void open_collection(void)
 
 	laplace_stream_open(laplace_option.windows_only ? NULL : lpl_collector_ring(laplace.collector),
 			    plan.window, *laplace_option.only != '\0');
+	if (images)
+		laplace_stream_images(images);
 	static_assert(BX_DTLB_SIZE == 2048 && BX_ITLB_SIZE == 1024, "docs/references.md says so");
 	BX_CPU(0)->laplace.walks = laplace_option.walks;
 	atexit(at_abrupt_exit);

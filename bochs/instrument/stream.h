@@ -73,6 +73,9 @@ void laplace_stream_attach(struct laplace_processor *p);
  */
 void laplace_stream_open(struct lpl_ring *ring, uint64_t window, bool ends_at_events);
 
+/* Page images, of what a memory of so many pages evicts; no fewer than a window has. */
+void laplace_stream_images(uint64_t pages);
+
 /* From one state to another: the references from here on are recorded, or left out, or not counted. */
 void laplace_stream_switch(enum laplace_state to);
 /* In a new process, with the machine restored from a checkpoint ... */

@@ -37,11 +37,25 @@ void laplace_emit_totals(void)
 	publish();
 }
 
-void laplace_emit_event(const struct kernel_trace_record *record)
+void laplace_emit_record(uint64_t ref, uint64_t instr, uint64_t cycle,
+			 const struct kernel_trace_record *record)
 {
 	const unsigned char *bytes = (const unsigned char *)record;
-	struct laplace_window *window = &laplace_producer.window;
 	uint64_t word[4];
+
+	laplace_emit(ref, instr, cycle, LPL_WIRE_KIND(LPL_WIRE_EVENT));
+	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
+		size_t left = at < sizeof(*record) ? sizeof(*record) - at : 0;
+
+		memset(word, 0, sizeof(word));
+		memcpy(word, bytes + at, left < sizeof(word) ? left : sizeof(word));
+		laplace_emit(word[0], word[1], word[2], word[3]);
+	}
+}
+
+void laplace_emit_event(const struct kernel_trace_record *record)
+{
+	struct laplace_window *window = &laplace_producer.window;
 
 	if (laplace.state == LAPLACE_ON)
 		laplace_fetched_until(laplace_icount() - P->between);
@@ -50,15 +64,8 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 		laplace_window_end(laplace_references());
 	laplace_sync_cycles();
 	laplace_emit_totals();
-	laplace_emit(laplace_references(), laplace_icount(), laplace_cycle_at(laplace_icount()),
-		     LPL_WIRE_KIND(LPL_WIRE_EVENT));
-	for (size_t at = 0; at < LPL_WIRE_EVENT_RECORDS * sizeof(word); at += sizeof(word)) {
-		size_t left = at < sizeof(*record) ? sizeof(*record) - at : 0;
-
-		memset(word, 0, sizeof(word));
-		memcpy(word, bytes + at, left < sizeof(word) ? left : sizeof(word));
-		laplace_emit(word[0], word[1], word[2], word[3]);
-	}
+	laplace_emit_record(laplace_references(), laplace_icount(), laplace_cycle_at(laplace_icount()),
+			    record);
 	publish();
 }
 

@@ -98,6 +98,7 @@ struct laplace_page *laplace_touch(struct laplace_window *w, const struct laplac
 	entered->first_cycle = laplace_cycle_at(instr);
 	entered->cycle_known = ~UINT64_C(0);
 	entered->wrote = false;
+	entered->place = 0;
 	return entered;
 }
 

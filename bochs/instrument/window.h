@@ -24,6 +24,7 @@ struct laplace_page {
 	uint64_t last_cycle;	/* when cycle_known is last_instr */
 	uint64_t cycle_known;
 	bool wrote;		/* a write followed the first reference */
+	uint32_t place;		/* in the memory that evicts pages (images.h); 0: not yet */
 };
 
 #define LAPLACE_WALK_SPACE	(~UINT64_C(0))

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/image.h>
 #include <laplace/select.h>
 
 #include "checkpoint.h"
@@ -146,6 +147,14 @@ static void take_only(struct argp_state *state, const struct cli_option *option,
 				"is merged; laplace reduce chooses kinds and files of a canonical trace", value);
 }
 
+static void take_images(struct argp_state *state, const struct cli_option *option, const char *value,
+			void *config)
+{
+	if (lpl_images_of(value) == 0)
+		cli_wrong(state, option, value);
+	keep(option, value, config);
+}
+
 static void take_segment(struct argp_state *state, const struct cli_option *option, const char *value,
 			 void *config)
 {
@@ -238,6 +247,9 @@ static const struct cli_option option_table[] = {
 	  .help = "Record only some of the references, chosen before they are reduced: "
 	  "process:NAME, children, task:NAME, user, kernel, type:TYPE, range:START:END, "
 	  "from:MOMENT, until:MOMENT, joined by + signs"},
+	{ "images", CLI_TEXT, INTO(images), .argument = "evict:K", .take = take_images, .forwarded = true,
+	  .wrong = "%n is evict:K, as evict:1024, not '%s'",
+	  .help = "Keep what each page holds when an LRU memory of K pages would evict it"},
 	{ "status-file", CLI_FILE, INTO(status_file), .argument = "PATH", .forwarded = true,
 	  .help = "Append the status to this file now and then, a JSON object a line" },
 	{ "stop", CLI_TEXT, INTO(stop), .argument = "WHEN", .take = take_stop, .forwarded = true,

@@ -16,7 +16,7 @@
 
 struct record_options {
 	const char *output, *reduce, *bochs;
-	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment;
+	const char *title, *guest, *workload, *kernel, *flush, *sync, *on_full, *segment, *images;
 	char windows[LPL_WHEN_SIZE];	/* "": none */
 	char only[LPL_CHOICE_SIZE];	/* "": everything */
 	char start[LPL_WHEN_SIZE];	/* on, off, mark or conditions */

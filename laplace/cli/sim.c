@@ -20,6 +20,7 @@
 #include "pass.h"
 #include "progress.h"
 #include "say.h"
+#include "sim_compressed.h"
 #include "sim_runners.h"
 #include "sizes.h"
 #include "trace_kind.h"
@@ -36,6 +37,7 @@ struct options {
 	bool local;
 	const char *by;			/* NULL: of all together */
 	enum lpl_runner_unit unit;	/* that `by` says */
+	const char *pool;		/* of compressed caching; NULL: not given */
 	bool json;
 	enum cli_when progress;
 	const char *trace;
@@ -59,6 +61,15 @@ static void check_memory(struct argp_state *state, void *config)
 
 	if (options->local && options->by)
 		argp_error(state, "--by is of one memory for all; with --local each has its own");
+	if (!cli_is_compressed(options->policies)) {
+		if (options->pool)
+			argp_error(state, "--pool is for compressed caching: -p cc:CODEC");
+		return;
+	}
+	if (options->fifo || options->local || options->by || options->page_size || lpl_choice_chooses(&options->choice) ||
+	    options->addresses == CLI_ADDRESSES_CANONICAL)
+		argp_error(state, "with -p cc all of a trace is simulated, on virtual pages: --fifo, --local, "
+			   "--by, --page-size, --addresses canonical and the choices are not for it");
 }
 
 static void take_page_size(struct argp_state *state, const struct cli_option *option, const char *value,
@@ -74,7 +85,8 @@ static void take_page_size(struct argp_state *state, const struct cli_option *op
 static const struct cli_option option_table[] = {
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
 	  .words = CLI_POLICIES "all", .help = "%c (lru); options after it: segq:fifo=16; all: those "
-	  "but ws and vmin, which have no memory of a given size" },
+	  "but ws and vmin, which have no memory of a given size; of a trace with page images compressed "
+	  "caching: cc:zstd[:LEVEL], cc:lz4, cc:lzo" },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .words = "all",
 	  .help = "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
 	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "
@@ -91,6 +103,8 @@ static const struct cli_option option_table[] = {
 	  .take = take_unit, .wrong = "--by: '%s' is neither process nor task",
 	  .help = "Say which %o had the faults, of a memory that all share, those with the most "
 	  "first" },
+	{ "pool", CLI_TEXT, CLI_INTO(struct options, pool), .argument = "BYTES",
+	  .help = "With -p cc: bytes for compressed pages, as 1M,4M (as many as -s has)" },
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(jobs, struct options, jobs),
@@ -526,6 +540,12 @@ int cmd_sim(int argc, char **argv)
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
+	if (cli_is_compressed(options.policies))
+		return cli_sim_compressed(&(struct cli_compressed){
+			.policies = options.policies, .sizes = options.sizes, .pool = options.pool,
+			.trace = options.trace, .jobs = options.jobs, .json = options.json,
+			.progress = options.progress
+		});
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;

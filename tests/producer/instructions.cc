@@ -106,15 +106,23 @@ static void trace_begins(unsigned length)
 	expect_flushed();
 }
 
+/* Bochs links what it has translated, until translations change. */
+static bool is_linkable(uint64_t address, unsigned length)
+{
+	return m.linkable[(address >> 12) % MOVES] && m.linkable[((address + length) >> 12) % MOVES];
+}
+
 /* Bochs' linkTrace() and linkNewTrace(); false: back to the loop. */
 static bool link_trace(unsigned length)
 {
 	if (m.setting.debugger || once_in(4))
 		return false;
 	sync_time(0);
-	if (once_in(4)) {
+	if (once_in(4) || !is_linkable(m.code_base + m.rip, length)) {
 		p->between = true;
 		prefetch(PAGE(m.code_base + m.rip));
+		if (OFFSET(m.code_base + m.rip) + length > 0x1000)
+			prefetch(PAGE(m.code_base + m.rip) + 0x1000);
 		p->between = false;
 		if (once_in(2))
 			return false;
@@ -240,6 +248,7 @@ static bool fast_string(bool reads, bool writes, unsigned count)
 	}
 	if (!count)
 		return false;
+	m.truth->writes += writes;
 	m.ticks += count - 1;
 	truth_cycles_later(m.truth, count - 1);
 	return true;
@@ -372,6 +381,11 @@ static void instruction(const struct step *step)
 			entry_of(page)->lpf = INVALID;
 			entry_of(page)->access = 0;
 		}
+		if (m.code_tlb[page >> 12 & 1] == page)
+			m.code_tlb[page >> 12 & 1] = INVALID;
+		memset(m.linkable, 0, sizeof(m.linkable));
+		if (m.setting.images)	/* it is elsewhere now */
+			m.moves[(page >> 12) % MOVES] = (m.moves[(page >> 12) % MOVES] + 1) & 31;
 		laplace_space_changed();
 		break;
 	}

@@ -248,12 +248,14 @@ static void begin(const struct machine_setting *setting, struct truth *truth,
 	memset((void *)&m, 0, sizeof(m));
 	m.setting = *setting;
 	m.truth = truth;
+	truth->frame_of = frame_by_tables;
 	for (struct entry &entry : m.tlb)
 		entry.lpf = INVALID;
 	m.code_tlb[0] = m.code_tlb[1] = INVALID;
 	m.rip = m.prev_rip = FIRST_PAGE;
 
 	laplace_window_free(&laplace_producer.window);
+	laplace_images_close(&laplace_producer.images);
 	new (&laplace) laplace_recording();
 	new (&laplace_producer) struct laplace_producer();
 	new (p) laplace_processor();
@@ -265,6 +267,8 @@ static void begin(const struct machine_setting *setting, struct truth *truth,
 	}
 	laplace_stream_attach(p);
 	laplace_stream_open(ring, setting->window, false);
+	if (setting->images)
+		laplace_stream_images(setting->images);
 	laplace.look = look;
 	laplace.watch.accessed = accessed;
 	p->walks = setting->walks;

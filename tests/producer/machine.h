@@ -38,6 +38,9 @@ enum step_kind {
 	STEP_KINDS
 };
 
+/* What a frame holds after so many writes to memory, until the next call; NULL: it is no memory. */
+const uint8_t *machine_memory(uint64_t frame, uint64_t writes);
+
 /* All that is random in it comes from `seed`. */
 struct step {
 	enum step_kind kind;
@@ -49,6 +52,7 @@ struct machine_setting {
 	uint64_t seed;			/* of the pages' nature */
 	uint32_t window;		/* pages */
 	uint32_t pages;			/* that there are */
+	uint32_t images;		/* pages of the memory that evicts them; 0: no images */
 	uint32_t instr, data;		/* that the clock begins with; 0: as it does */
 	bool walks;			/* are recorded */
 	bool debugger;			/* is active: every instruction is a trace, none is open */

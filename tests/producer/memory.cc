@@ -5,6 +5,7 @@
  * named.
  */
 #include <cstddef>
+#include <cstring>
 
 #include "processor.h"
 
@@ -43,6 +44,44 @@ unsigned some_length(void)
 	return 1u << below(5);
 }
 
+/*
+ * The frame that the page tables have for a page: each space has its own, but for what is global, and a
+ * page that is invalidated has got another one.
+ */
+uint64_t frame_by_tables(uint64_t space, uint64_t address)
+{
+	const uint64_t page = address >> 12;
+
+	return (page & 0xfff) << 8 | (is_global(PAGE(address)) ? 0 : (space & 7) << 5) |
+	       m.moves[page % MOVES];
+}
+
+const uint8_t *machine_memory(uint64_t frame, uint64_t writes)
+{
+	static uint8_t bytes[LPL_IMAGE_BYTES];
+	const uint64_t what = frame * 5 + writes / 8;
+
+	memset(bytes, 0, sizeof(bytes));
+	switch (what % 8) {
+	case 0:
+		break;
+	case 1:
+		memset(bytes, (int)(1 + frame % 7), sizeof(bytes));
+		break;
+	case 2:
+		return NULL;
+	default:
+		memcpy(bytes + 512 * (what % 7), &what, sizeof(what));
+	}
+	return bytes;
+}
+
+/* Bochs' getHostMemAddr() */
+const uint8_t *laplace_machine_memory(uint64_t frame)
+{
+	return machine_memory(frame, m.truth->writes);
+}
+
 /* ---- the TLB ---- */
 
 static struct entry *entry_of_slot(struct laplace_slot *slot)
@@ -70,6 +109,15 @@ struct entry *entry_of(uint64_t address)
 	return &m.tlb[address >> 12 & (TLB_ENTRIES - 1)];
 }
 
+/* What is in the TLB is what the tables have, which change only where it is told to forget. */
+uint64_t laplace_machine_frame(uint64_t address, bool fetch)
+{
+	const uint64_t page = fetch ? m.code_tlb[address >> 12 & 1] :
+				      entry_of(address)->lpf & ~(uint64_t)NO_HOST;
+
+	return page == PAGE(address) ? frame_by_tables(m.space, address) : KTR_NONE;
+}
+
 bool has_host(const struct entry *entry, uint64_t page)
 {
 	return entry->lpf == page ||
@@ -85,8 +133,9 @@ void walk_pages(bool write)
 		for (int writes = 0; writes <= sets_bit; writes++) {
 			if (!p->walks)
 				continue;
-			truth_walk(m.truth, writes, physical);
 			laplace_walk(physical, 8, writes);
+			truth_walk(m.truth, writes, physical);
+			m.truth->writes += writes != 0;
 		}
 	}
 }
@@ -163,6 +212,7 @@ static void access_linear(uint64_t address, unsigned length, bool user, int rw, 
 		if (!looks)
 			happened(rw == WRITE, parts.address[i], parts.length[i], !user);
 	}
+	m.truth->writes += rw == WRITE;
 	/* it was closed, and has a host address: the write may be made by that */
 	if (rw == MODIFY && only_closed && !(entry_of(address)->lpf & NO_HOST))
 		m.pages = 3;
@@ -190,6 +240,7 @@ void linear(bool write, uint64_t address, unsigned length)
 		return access_linear(address, length, m.user, write ? WRITE : READ, false);
 	laplace_hit(p, &entry->slot, write ? WRITE : READ, ~UINT64_C(0));
 	happened(write, address, length, false);
+	m.truth->writes += write;
 }
 
 static void modify_read(uint64_t address, unsigned length, bool looks)
@@ -235,6 +286,7 @@ void modify(uint64_t address, unsigned length, bool writes)
 	write_back();
 	for (unsigned i = 0; i < parts.count; i++)
 		happened(true, parts.address[i], parts.length[i], false);
+	m.truth->writes++;
 	if (length == 16) {
 		unreported(true);
 		write_back();
@@ -261,6 +313,7 @@ void system_access(uint64_t address, unsigned length, bool write)
 		return access_linear(address, length, false, write ? WRITE : READ, false);
 	laplace_hit(p, &entry->slot, write ? WRITE : READ, ~LAPLACE_USER);
 	happened(write, address, length, true);
+	m.truth->writes += write;
 }
 
 void new_stack_write(uint64_t address)
@@ -271,6 +324,7 @@ void new_stack_write(uint64_t address)
 		return access_linear(address, 8, false, WRITE, false);
 	laplace_hit(p, &entry->slot, WRITE, ~UINT64_C(0));
 	happened(true, address, 8, false);
+	m.truth->writes++;
 }
 
 /* ---- the stack window ---- */
@@ -332,6 +386,7 @@ void stack_access(bool write, uint64_t address, unsigned length)
 	}
 	laplace_hit(p, &p->stack, write ? WRITE : READ, ~UINT64_C(0));
 	happened(write, address, length, false);
+	m.truth->writes += write;
 }
 
 /* ---- as a whole, and for code ---- */
@@ -346,6 +401,7 @@ void flush_tlb(bool global_too)
 		}
 	}
 	m.code_tlb[0] = m.code_tlb[1] = INVALID;
+	memset(m.linkable, 0, sizeof(m.linkable));
 }
 
 /* Bochs' prefetch(): the processor translates the address of the code. */
@@ -353,6 +409,7 @@ void prefetch(uint64_t page)
 {
 	uint64_t *entry = &m.code_tlb[page >> 12 & 1];
 
+	m.linkable[(page >> 12) % MOVES] = true;
 	if (*entry == page)
 		return;
 	*entry = INVALID;

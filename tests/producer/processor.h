@@ -25,6 +25,7 @@ extern "C" {
 
 enum {
 	TLB_ENTRIES = 4,
+	MOVES = 128,
 	NO_HOST = 0x800,		/* in lpf: Bochs' TLB_NoHostPtr */
 	READ_OK = 1, WRITE_OK = 4,	/* in access, by the system; twice that by users */
 	HOST = 0x100,
@@ -69,6 +70,8 @@ struct machine {
 
 	uint64_t ticks;
 	uint32_t last_sync;
+	bool linkable[MOVES];		/* code was fetched there since translations changed */
+	uint8_t moves[MOVES];		/* how often a page got another frame, modulo 32 */
 
 	struct kernel_trace_record record;	/* that the next store to `trigger` sends */
 };
@@ -91,6 +94,7 @@ void expect_flushed(void);		/* it has come */
 
 /* memory.cc */
 uint64_t some_page(void);
+uint64_t frame_by_tables(uint64_t space, uint64_t address);
 uint64_t some_address(void);
 unsigned some_length(void);
 struct entry *entry_of(uint64_t address);

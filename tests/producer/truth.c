@@ -9,7 +9,8 @@
 
 void truth_begin(struct truth *truth)
 {
-	*truth = (struct truth){ .stream = truth->stream, .totals = truth->totals };
+	*truth = (struct truth){ .stream = truth->stream, .totals = truth->totals,
+				 .place = truth->place, .places = truth->places };
 	stream_clear(&truth->stream);
 	truth->totals.count = 0;
 }
@@ -18,9 +19,29 @@ void truth_free(struct truth *truth)
 {
 	stream_free(&truth->stream);
 	free(truth->totals.total);
+	free(truth->place);
 }
 
 /* ---- references ---- */
+
+static bool is_walk(const struct lpl_ref *ref)
+{
+	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
+}
+
+static void note_place(struct truth *truth, const struct lpl_ref *ref)
+{
+	if (truth->number >= truth->places) {
+		truth->places = 2 * truth->number + 64;
+		truth->place = realloc(truth->place, truth->places * sizeof(*truth->place));
+		if (truth->place == NULL)
+			abort();
+	}
+	truth->place[truth->number] = (struct truth_place){
+		is_walk(ref) ? ref->address >> 12 : truth->frame_of(ref->space, ref->address),
+		truth->writes
+	};
+}
 
 static void refer(struct truth *truth, enum lpl_type type, uint64_t address, bool user)
 {
@@ -39,6 +60,7 @@ static void refer(struct truth *truth, enum lpl_type type, uint64_t address, boo
 	ref.type = (uint8_t)type;
 	ref.flags = user ? LPL_USER : 0;
 	stream_add_ref(&truth->stream, &ref);
+	note_place(truth, &ref);
 }
 
 void truth_data(struct truth *truth, bool write, uint64_t address, bool system)
@@ -195,10 +217,8 @@ void truth_stop(struct truth *truth)
 
 static bool same_page(const struct lpl_ref *a, const struct lpl_ref *b)
 {
-	bool a_walk = a->type == LPL_WALK_READ || a->type == LPL_WALK_WRITE;
-	bool b_walk = b->type == LPL_WALK_READ || b->type == LPL_WALK_WRITE;
-
-	return a->address >> 12 == b->address >> 12 && a->space == b->space && a_walk == b_walk;
+	return a->address >> 12 == b->address >> 12 && a->space == b->space &&
+	       is_walk(a) == is_walk(b);
 }
 
 /* A page of the window: which records of the stream are its first and last, ... */
@@ -276,4 +296,39 @@ void truth_windows(const struct truth *truth, uint32_t limit, struct stream *out
 	}
 	keep_window(truth, begin, in->count, page, pages, out);
 	free(page);
+}
+
+/* ---- images ---- */
+
+size_t truth_images(const struct truth *truth, uint32_t pages, struct truth_image *image, size_t most)
+{
+	const struct lpl_ref **lru = calloc(pages + 1, sizeof(*lru));	/* the newest first */
+	size_t resident = 0, images = 0;
+
+	if (lru == NULL)
+		abort();
+	for (size_t i = 0; i < truth->stream.count; i++) {
+		const struct lpl_ref *ref = &truth->stream.item[i].ref;
+		size_t at = 0;
+
+		if (truth->stream.item[i].is_event)
+			continue;
+		while (at < resident && !same_page(lru[at], ref))
+			at++;
+		if (at == resident && resident++ == pages) {
+			const struct lpl_ref *victim = lru[--resident - 1];
+
+			at = resident - 1;
+			if (images < most)
+				image[images] = (struct truth_image){
+					*victim, *ref,
+					{ truth->place[victim->ref].frame, truth->place[ref->ref].writes }
+				};
+			images++;
+		}
+		memmove(lru + 1, lru, at * sizeof(*lru));
+		lru[0] = ref;
+	}
+	free(lru);
+	return images;
 }

@@ -31,6 +31,17 @@ struct truth_totals {
 	size_t count, room;
 };
 
+/* Where a reference was made, and how often memory had been written by then. */
+struct truth_place {
+	uint64_t frame, writes;
+};
+
+/* An eviction: the page of one reference, just before another. */
+struct truth_image {
+	struct lpl_ref victim, fault;
+	struct truth_place place;	/* the victim's frame at its last reference, writes at the fault */
+};
+
 struct truth {
 	struct stream stream;		/* what is recorded, unreduced */
 	enum truth_state state;
@@ -42,6 +53,11 @@ struct truth {
 	uint64_t space;
 	bool user;			/* mode */
 	struct truth_totals totals;
+	/* of the references recorded, by number from 1 on; where their pages are, the machine says */
+	struct truth_place *place;
+	size_t places;
+	uint64_t (*frame_of)(uint64_t space, uint64_t address);
+	uint64_t writes;		/* to memory, until now; the machine counts them */
 };
 
 void truth_totals_add(struct truth_totals *totals, uint64_t references, uint64_t tracer_refs,
@@ -73,6 +89,9 @@ void truth_start(struct truth *truth);
 void truth_stop(struct truth *truth);
 void truth_record_begins(struct truth *truth);
 void truth_record_ends(struct truth *truth);
+
+/* What an LRU memory of so many pages evicts, in order; returns how many of `most` there are. */
+size_t truth_images(const struct truth *truth, uint32_t pages, struct truth_image *image, size_t most);
 
 /* What windows of so many pages keep of it. */
 void truth_windows(const struct truth *truth, uint32_t pages, struct stream *out);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Page images: what a page holds when an LRU memory of K pages would evict it.
+ *
+ * Whether a page is evicted is decided where another one is entered in a window (collect/evictions.h says
+ * why that is exact), before the reference that does so is made, and the page is read there and then.
+ * All of this is called on slow paths alone, and only if images were asked for.
+ *
+ * A page is read in the frame that it was in at its last reference.  References to an open page are made by
+ * the translation that opened it, so a frame is noted when a page is touched (producer.cc).  Two kinds
+ * of references may be made when the TLB has given its entry to another page: fetches, as Bochs goes from
+ * one trace of instructions to another that it has linked with it, until translations change; and those by
+ * the stack window.  So these translations are remembered.
+ */
+#ifndef LAPLACE_IMAGES_H
+#define LAPLACE_IMAGES_H
+
+#include <unordered_map>
+
+#include "collect/evictions.h"
+#include "image/image_writer.h"
+#include "window.h"
+
+/* Frames by page numbers. */
+typedef std::unordered_map<uint64_t, uint64_t> laplace_translations;
+
+struct laplace_images {
+	struct lpl_evictions *memory;	/* NULL: no images */
+	struct lpl_image_writer *writer;
+	struct lpl_window_use *use;	/* of each page of a window */
+	const struct laplace_page *coming;	/* the page that evicts */
+	laplace_translations code, stack;
+};
+
+/* A memory of `pages`, behind windows of `window`, which is no more. */
+void laplace_images_open(struct laplace_images *images, uint64_t pages, uint32_t window);
+void laplace_images_close(struct laplace_images *images);
+
+/* A page of the window is referenced, or is known to have been, at first or again. */
+void laplace_images_touch(struct laplace_images *images, struct laplace_page *page, unsigned type);
+/* Where code comes from, and the stack window is, from now on. */
+void laplace_images_code_at(struct laplace_images *images, uint64_t address);
+void laplace_images_stack_at(struct laplace_images *images, uint64_t address);
+/* The TLB may have other frames from now on. */
+void laplace_images_translations_change(struct laplace_images *images);
+/* All references of the window's pages are known. */
+void laplace_images_window_ends(struct laplace_images *images, const struct laplace_window *w);
+
+#endif
