@@ -66,8 +66,8 @@ static void check_memory(struct argp_state *state, void *config)
 			argp_error(state, "--pool is for compressed caching: -p cc:CODEC");
 		return;
 	}
-	if (options->fifo || options->local || options->by || options->page_size || lpl_choice_chooses(&options->choice) ||
-	    options->addresses == CLI_ADDRESSES_CANONICAL)
+	if (options->fifo || options->local || options->by || options->page_size ||
+	    lpl_choice_chooses(&options->choice) || options->addresses == CLI_ADDRESSES_CANONICAL)
 		argp_error(state, "with -p cc all of a trace is simulated, on virtual pages: --fifo, --local, "
 			   "--by, --page-size, --addresses canonical and the choices are not for it");
 }

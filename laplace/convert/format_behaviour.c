@@ -251,7 +251,7 @@ static char *write_fetch(struct lpl_exporter *exporter, char *out, const struct 
 
 	out = write_not_full(exporter, out);
 	fetching->is = true;
-	fetching->page = lpl_page_of(ref);
+	fetching->page = lpl_page_of(ref, exporter->page_shift);
 	fetching->number = lpl_export_page(exporter, ref);
 	return out;
 }
@@ -261,18 +261,20 @@ static char *write_annotated(struct lpl_exporter *exporter, char *out, const str
 	struct fetching *fetching = exporter->state;
 
 	out = write_not_full(exporter, out);
-	if (!out || !lpl_pages_find(&fetching->pages, lpl_page_of(ref)))
+	if (!out || !lpl_pages_find(&fetching->pages, lpl_page_of(ref, exporter->page_shift)))
 		return out ? write_fetch(exporter, out, ref) : NULL;
 	out = lpl_put_hex(out, lpl_export_page(exporter, ref));
 	return stpcpy(out, " none\n");
 }
 
 /* Of the page that is evicted; 0: it is not there. */
-static uint32_t victim_of(const struct fetching *fetching, const struct lpl_event *event)
+static uint32_t victim_of(const struct lpl_exporter *exporter, const struct lpl_event *event)
 {
+	const struct fetching *fetching = exporter->state;
+
 	return lpl_pages_find(&fetching->pages, (struct lpl_page){
 		.space = event->arg[LPL_EVENT_EVICTED_SPACE],
-		.number = event->arg[LPL_EVENT_EVICTED_ADDRESS] >> LPL_PAGE_SHIFT,
+		.number = event->arg[LPL_EVENT_EVICTED_ADDRESS] >> exporter->page_shift,
 	});
 }
 
@@ -287,7 +289,7 @@ static char *write_evicted(struct lpl_exporter *exporter, char *out, const struc
 		return lpl_export_refuse(exporter, LPL_ERR_DAMAGED, "an eviction follows no "
 					 "fetch, after reference %" PRIu64, event->ref);
 	if (fetching->pages.node)
-		victim = victim_of(fetching, event);
+		victim = victim_of(exporter, event);
 	if (fetching->pages.node && !victim)
 		return lpl_export_refuse(exporter, LPL_ERR_DAMAGED, "after reference %" PRIu64
 					 " a page is evicted that was not in memory", event->ref);

@@ -139,9 +139,10 @@ static struct lpl_reducer_stage *lrubs_new(uint64_t number, unsigned int shift,
 	return &lrubs->stage;
 }
 
-static struct lpl_reducer_stage *annotated_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *annotated_new(uint64_t number, unsigned int shift,
+					      struct lpl_sink *next)
 {
-	struct lpl_reducer_stage *stage = lrubs_new(number, next);
+	struct lpl_reducer_stage *stage = lrubs_new(number, shift, next);
 
 	if (stage == NULL)
 		return NULL;

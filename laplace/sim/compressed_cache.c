@@ -322,7 +322,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	for (size_t i = 0; i < count; i++) {
 		uint32_t number;
 
-		LPL_TRY(number_of(cache, lpl_page_of(&refs[i]), &number, report));
+		LPL_TRY(number_of(cache, lpl_page_of(&refs[i], LPL_PAGE_SHIFT), &number, report));
 		for (size_t m = 0; m < cache->memories; m++)
 			refer(cache->memory[m], &cache->codec[cache->memory[m]->codec], number, &refs[i]);
 	}
