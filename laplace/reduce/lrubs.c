@@ -75,7 +75,7 @@ static enum lpl_error annotated_refs(struct lpl_sink *sink, const struct lpl_ref
 		struct lpl_ref hit = refs[j];
 
 		if (lpl_lru_memory_hit(&lrubs->memory, &hit)) {
-			lpl_make_paged(&hit);
+			lpl_make_paged(&hit, lrubs->memory.shift);
 			LPL_TRY(lpl_outlet_ref(&lrubs->outlet, &hit, report));
 		} else {
 			LPL_TRY(send_fault(lrubs, &hit, report));
