@@ -188,8 +188,8 @@ struct lpl_event {
 	ARG(LPL_EVENT_IMAGE, FRAME, 2, "frame", KTR_HEX)	/* physical; KTR_NONE: not known */ \
 	ARG(LPL_EVENT_IMAGE, KIND, 3, "kind", KTR_DECIMAL)	/* enum lpl_image_kind */ \
 	ARG(LPL_EVENT_IMAGE, WORD, 4, "word", KTR_HEX) \
-	ARG(LPL_EVENT_IMAGE, HASH_LOW, 5, "hash, low", KTR_HEX) \
-	ARG(LPL_EVENT_IMAGE, HASH_HIGH, 6, "hash, high", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, HASH_LOW, 5, "low hash", KTR_HEX) \
+	ARG(LPL_EVENT_IMAGE, HASH_HIGH, 6, "high hash", KTR_HEX) \
 	ARG(LPL_EVENT_IMAGE, PARTS, 7, "parts", KTR_DECIMAL)	/* that stand before it */ \
 \
 	/* a part of what the next image holds; what no part says is zero */ \
