@@ -320,7 +320,7 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct lpl_compressed_cache *cache = (struct lpl_compressed_cache *)sink;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t number;
+		uint32_t number = 0;
 
 		LPL_TRY(number_of(cache, lpl_page_of(&refs[i], LPL_PAGE_SHIFT), &number, report));
 		for (size_t m = 0; m < cache->memories; m++)
@@ -334,7 +334,7 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 {
 	struct lpl_compressed_cache *cache = (struct lpl_compressed_cache *)sink;
 	struct lpl_image image;
-	uint32_t number;
+	uint32_t number = 0;
 
 	if (!lpl_image_take(&cache->reader, event, &image))
 		return LPL_OK;
