@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <laplace/image.h>
 #include <laplace/trace.h>
 
 #include "commands.h"
@@ -20,6 +21,7 @@
 struct options {
 	const struct lpl_format *format;	/* NULL: by what the trace is */
 	bool events;
+	const char *images;		/* a directory; NULL: not asked for */
 	struct lpl_choice_options choice;
 	enum cli_when progress;
 	const char *trace;
@@ -46,6 +48,9 @@ static const struct cli_option option_table[] = {
 	  .help = "%o (raw, or sad for a reduced trace)", .wrong = CLI_NO_FORMAT },
 	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
 	  .help = "Print kernel events and marks, too" },
+	{ "images", CLI_DIRECTORY, CLI_INTO(struct options, images), .argument = "DIRECTORY",
+	  .help = "Print nothing, but write what pages held to DIRECTORY, which is made: a file for each "
+	  "content, and images.csv" },
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(choice, struct options, choice),
 	{ .type = CLI_ARGUMENT, .argument = "TRACE", CLI_INTO(struct options, trace),
@@ -108,6 +113,28 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	return status;
 }
 
+static int write_images(struct lpl_reader *reader, const struct options *options)
+{
+	struct lpl_image_files *files;
+	struct lpl_report report = { 0 };
+	struct cli_progress progress;
+	int status;
+
+	if (!lpl_images_of(lpl_meta_get(lpl_reader_meta(reader), LPL_META_IMAGES)))
+		return cli_complain(CLI_USAGE, "%s: has no page images", options->trace);
+	if (lpl_image_files_open(&files, options->images, &report)) {
+		status = cli_report(&report);
+	} else {
+		struct cli_pass pass = { .reader = reader, .path = options->trace, .progress = &progress,
+					 .sink = lpl_image_files_sink(files), .choice = &options->choice };
+
+		cli_progress_start(&progress, options->progress);
+		status = cli_pass_run(&pass);
+	}
+	lpl_image_files_close(files);
+	return status;
+}
+
 int cmd_cat(int argc, char **argv)
 {
 	struct options options = { .trace = "-" };
@@ -118,7 +145,7 @@ int cmd_cat(int argc, char **argv)
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	status = print(reader, &options);
+	status = options.images ? write_images(reader, &options) : print(reader, &options);
 	lpl_reader_close(reader);
 	return status;
 }

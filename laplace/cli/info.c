@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include <laplace/counts.h>
+#include <laplace/image.h>
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
 
@@ -36,6 +37,7 @@ struct info {
 	uint64_t before;		/* their number; 0: not known */
 	bool types_before;		/* were they counted by type? */
 	const struct lpl_counts *tally;
+	struct lpl_image_counts images;
 	double second;			/* in cycles; 0: not known */
 	uint64_t origin;		/* the cycle at which the recording began */
 	uint64_t bytes, chunks;
@@ -130,6 +132,20 @@ static void print_references(const struct info *info)
 	if (info->totals.tracer_refs)
 		printf("  %-14s %20s %20" PRIu64 "   left out\n", "tracer's own", "",
 		       info->totals.tracer_refs);
+}
+
+static void print_images(const struct info *info)
+{
+	const struct lpl_image_counts *images = &info->images;
+
+	if (!images->images)
+		return;
+	printf("%-16s %" PRIu64 ": %" PRIu64 " of zeros, %" PRIu64 " of another word, %" PRIu64 " stored in %"
+	       PRIu64 " contents", "page images", images->images, images->zero, images->filled,
+	       images->stored, images->contents);
+	if (images->lost)
+		printf(" (%" PRIu64 " more are lost)", images->lost);
+	printf(", %" PRIu64 " unknown\n", images->unknown);
 }
 
 /* A clock in seconds, since `origin`. */
@@ -234,6 +250,7 @@ static void print_info(const struct info *info)
 	print_references(info);
 	printf("%-16s %" PRIu64 "\n", "events", info->tally->events.all);
 	lpl_event_counts_each(&info->tally->events, print_event_count, NULL);
+	print_images(info);
 	print_clocks(info);
 	print_windows(info);
 	printf("%-16s %zu\n", "address spaces", info->tally->spaces);
@@ -336,6 +353,14 @@ static json_t *windows_json(const struct lpl_counts *tally)
 	return list;
 }
 
+static json_t *images_json(const struct lpl_image_counts *images)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "images", cli_json(images->images),
+			 "zero", cli_json(images->zero), "filled", cli_json(images->filled),
+			 "stored", cli_json(images->stored), "contents", cli_json(images->contents),
+			 "lost", cli_json(images->lost), "unknown", cli_json(images->unknown));
+}
+
 static json_t *info_json(const struct info *info)
 {
 	struct lpl_exactness exactness;
@@ -357,6 +382,8 @@ static json_t *info_json(const struct info *info)
 	json_object_set_new(object, "references", references_json(info));
 	json_object_set_new(object, "events", cli_json(tally->events.all));
 	json_object_set_new(object, "events_by_name", cli_json_events(&tally->events));
+	if (info->images.images)
+		json_object_set_new(object, "page_images", images_json(&info->images));
 	if (tally->all_refs)
 		json_object_set_new(object, "clocks", clocks_json(info));
 	json_object_set_new(object, "windows", windows_json(tally));
@@ -382,6 +409,35 @@ static json_t *info_json(const struct info *info)
 }
 
 /* ---- the whole ---- */
+
+/* Counts of all, and of images. */
+struct tally {
+	struct lpl_counts counts;
+	enum lpl_error (*count_event)(struct lpl_sink *sink, const struct lpl_event *event,
+				      struct lpl_report *report);
+	struct lpl_image_reader reader;
+	struct lpl_image_counts images;
+};
+
+static enum lpl_error count_image(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
+{
+	struct tally *tally = (struct tally *)sink;
+	struct lpl_image image;
+
+	if (lpl_image_take(&tally->reader, event, &image))
+		lpl_image_count(&tally->images, &image);
+	return tally->count_event(sink, event, report);
+}
+
+static void init_tally(struct tally *tally)
+{
+	lpl_counts_init(&tally->counts);
+	tally->count_event = tally->counts.sink.event;
+	tally->counts.sink.event = count_image;
+	lpl_image_reader_init(&tally->reader);
+	tally->images = (struct lpl_image_counts){ 0 };
+}
 
 static enum lpl_error count_folded(struct lpl_sink *sink, const struct lpl_ref refs[3],
 				   uint64_t count, struct lpl_report *report)
@@ -421,7 +477,7 @@ int cmd_info(int argc, char **argv)
 	struct cli_progress progress;
 	struct cli_pass pass;
 	struct lpl_reader *reader;
-	struct lpl_counts tally;
+	struct tally tally;
 	struct lpl_span span;
 	struct info info;
 	char chosen[LPL_CHOICE_SIZE];
@@ -436,10 +492,10 @@ int cmd_info(int argc, char **argv)
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	lpl_counts_init(&tally);
+	init_tally(&tally);
 	cli_progress_start(&progress, options.progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options.trace,
-				  .sink = &tally.sink, .folded = count_folded,
+				  .sink = &tally.counts.sink, .folded = count_folded,
 				  .progress = &progress,
 				  .choice = &options.choice, .trouble = &trouble };
 	status = cli_pass_run(&pass);
@@ -448,7 +504,8 @@ int cmd_info(int argc, char **argv)
 			.path = options.trace,
 			.meta = lpl_reader_meta(reader),
 			.chosen = chosen,
-			.tally = &tally,
+			.tally = &tally.counts,
+			.images = tally.images,
 			.gaps = &pass.recorded_gaps,
 			.bytes = lpl_reader_bytes(reader),
 			.chunks = pass.chunks,
@@ -468,7 +525,7 @@ int cmd_info(int argc, char **argv)
 			info.bytes = lpl_reader_size(reader);
 		info.accounts = (struct accounts){
 			.recording = info.totals.recording, .wait_ns = info.totals.wait_ns,
-			.before = info.before, .kept = tally.all_refs, .packed = pass.packed,
+			.before = info.before, .kept = tally.counts.all_refs, .packed = pass.packed,
 			.bytes = info.bytes,
 		};
 		if (options.card) {
@@ -485,7 +542,7 @@ int cmd_info(int argc, char **argv)
 		else if (status == CLI_DAMAGED)
 			cli_report(&trouble);
 	}
-	lpl_counts_free(&tally);
+	lpl_counts_free(&tally.counts);
 	lpl_reader_close(reader);
 	return status;
 }

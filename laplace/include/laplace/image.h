@@ -75,6 +75,21 @@ struct lpl_image_counts {
 void lpl_image_count(struct lpl_image_counts *counts, const struct lpl_image *image);
 
 /*
+ * Images as files: a sink that makes a directory with a file for each content that is stored, by its
+ * name (lpl_image_name()), and images.csv, which has all images in order; its last column is that name, or
+ * the word of a filled page.  finish() gives it its name, which is PATH.part before; what was left when
+ * something failed keeps that.
+ *
+ * LPL_ERR_USAGE: PATH is there already; LPL_ERR_MEMORY; LPL_ERR_IO or LPL_ERR_FULL: it cannot be made, with
+ * *files to be closed.
+ */
+struct lpl_image_files;
+enum lpl_error lpl_image_files_open(struct lpl_image_files **files, const char *path,
+				    struct lpl_report *report);
+struct lpl_sink *lpl_image_files_sink(struct lpl_image_files *files);
+void lpl_image_files_close(struct lpl_image_files *files);	/* NULL is fine */
+
+/*
  * The K of a trace's images, by its LPL_META_IMAGES ("evict:64"); 0: it has none, `images` being NULL
  * or something else.
  */
