@@ -291,7 +291,7 @@ r 4 4 4 9 40000 4 u
         raises(lt.UsageError, "process:NAME", lambda: list(trace.references(select="gzip")))
         raises(lt.UsageError, "nobody'", lambda: list(trace.references(select="process:nobody")))
         raises(lt.UsageError, "nobody'", lambda: trace.curves(select="task:nobody"))
-        raises(lt.UsageError, "mru", lambda: trace.curves("mru"))
+        raises(lt.UsageError, "magic", lambda: trace.curves("magic"))
         raises(lt.UsageError, "0", lambda: trace.curves("lru", [0]))
         odd = lt.Trace(make_trace("odd.lpl", "meta page-size 5000\nr 1 1 1 7 20010 4 u\n"))
         raises(lt.UsageError, "how large a page is", lambda: odd.curves("lru", "1M"))
