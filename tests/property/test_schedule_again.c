@@ -13,6 +13,7 @@
 
 #include <laplace/merge.h>
 
+#include "oracle_cache.h"
 #include "oracle_sim.h"
 #include "thread_guest.h"
 
@@ -129,6 +130,26 @@ static struct counts short_seq(const struct trace *trace, uint64_t size)
 	return oracle_seq(trace, size, &(struct seq_options){ 2, 1, 2 });
 }
 
+static struct counts default_2q(const struct trace *trace, uint64_t size)
+{
+	return oracle_2q(trace, size, 25, 50);
+}
+
+static struct counts default_lirs(const struct trace *trace, uint64_t size)
+{
+	return oracle_lirs(trace, size, 1, 200);
+}
+
+static struct counts default_clockpro(const struct trace *trace, uint64_t size)
+{
+	return oracle_clockpro(trace, size, 1);
+}
+
+static struct counts default_s3fifo(const struct trace *trace, uint64_t size)
+{
+	return oracle_s3fifo(trace, size, &(struct s3fifo_options){ 10, 90, 2 });
+}
+
 /*
  * A trace, long enough for a memory to be full many times over, which is more than the oracles of
  * schedulers take, and a machine of one processor.
@@ -162,7 +183,10 @@ static void test_policies(void **state)
 	} policies[] = {
 		{ "lru", oracle_lru }, { "clock", oracle_clock }, { "segq", default_segq },
 		{ "fbr", default_fbr }, { "glru", default_glru }, { "eelru", default_eelru },
-		{ "seq:length=2:distance=1:faults=2", short_seq },
+		{ "seq:length=2:distance=1:faults=2", short_seq }, { "2q", default_2q },
+		{ "arc", oracle_arc }, { "car", oracle_car }, { "lirs", default_lirs },
+		{ "clockpro", default_clockpro }, { "sieve", oracle_sieve },
+		{ "s3fifo", default_s3fifo }, { "lfu", oracle_lfu }, { "mru", oracle_mru },
 	};
 	uint64_t seed = random_seed();
 	struct trial trial = { .batch = 1 };
