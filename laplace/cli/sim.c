@@ -20,6 +20,7 @@
 #include "pass.h"
 #include "progress.h"
 #include "say.h"
+#include "sim_cache.h"
 #include "sim_compressed.h"
 #include "sim_runners.h"
 #include "sizes.h"
@@ -59,6 +60,10 @@ static void check_memory(struct argp_state *state, void *config)
 {
 	const struct options *options = config;
 
+	if (cli_has_cache(options->policies) && (options->sizes || options->fifo || options->page_size ||
+						 options->local || options->by))
+		argp_error(state, "a cache has its size and lines in its name, and no pages: "
+			   "-s, --fifo, --page-size, --local and --by are not for it");
 	if (options->local && options->by)
 		argp_error(state, "--by is of one memory for all; with --local each has its own");
 	if (!cli_is_compressed(options->policies)) {
@@ -85,8 +90,8 @@ static void take_page_size(struct argp_state *state, const struct cli_option *op
 static const struct cli_option option_table[] = {
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
 	  .words = CLI_POLICIES "all", .help = "%c (lru); options after it: segq:fifo=16; all: those "
-	  "but ws and vmin, which have no memory of a given size; of a trace with page images compressed "
-	  "caching: cc:zstd[:LEVEL], cc:lz4, cc:lzo" },
+	  "but ws and vmin, which have no memory of a given size; hardware caches: cache:l1=32K/8/64; "
+	  "of a trace with page images compressed caching: cc:zstd[:LEVEL], cc:lz4, cc:lzo" },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .words = "all",
 	  .help = "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
 	  "16:256:16, or, for lru and opt, all; of memory also bytes (64K, 16M, 1G) and "
@@ -555,6 +560,17 @@ int cmd_sim(int argc, char **argv)
 	if (!status)
 		status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
 					      lpl_reader_meta(reader));
+	if (!status && cli_has_cache(options.policies)) {
+		const struct cli_sim_cache cache = {
+			.path = options.trace, .reader = reader, .choice = &options.choice,
+			.addressing = &options.addressing, .page_size = kind.page_size,
+			.json = options.json, .progress = options.progress
+		};
+
+		status = cli_sim_caches(&cache, options.policies);
+		lpl_reader_close(reader);
+		return status;
+	}
 	if (!status && options.sizes)
 		status = parse_sizes(&sizes, &options, reader, &kind);
 	if (!status)

@@ -6,6 +6,7 @@
 #ifndef LAPLACE_LAPLACE_H
 #define LAPLACE_LAPLACE_H
 
+#include <laplace/cache.h>
 #include <laplace/compressed_cache.h>
 #include <laplace/convert.h>
 #include <laplace/counts.h>
