@@ -7,6 +7,7 @@
  * reading costs nothing while a stage is measured.  Prints a line a stage:
  * millions of page events a second of processor time, the median of three rounds;
  * the same in references before blocking; and the events it passed on.
+ * Caches get the trace's first references as they are, and what they pass on are their misses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <laplace/cache.h>
 #include <laplace/reducer.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
@@ -35,6 +37,12 @@ static const struct {
 	LPL_DEMAND_POLICIES(ONE_SIZE)
 	{ "ws", "1000:1000000000:*10" }, { "vmin", "1000:1000000000:*10" },
 };
+
+static const char *const caches[] = {
+	"l1=32K/8/64", "l1=32K/8/64/plru", "l1i=32K/8/64:l1d=32K/8/64",
+	"l1i=32K/8/64:l1d=32K/8/64:l2=1M/16/64:l3=8M/16/64",
+};
+enum { CACHED = 4000000 };	/* references */
 
 /* The blocked trace; then a sink that only counts. */
 struct store {
@@ -196,7 +204,28 @@ static void measure_simulation(const struct store *store, const char *policy, co
 	print_row(store, policy, text, time, pages);
 }
 
-static void load(struct store *store, const char *path)
+static void measure_cache(const struct store *store, const char *spec)
+{
+	struct lpl_report report = { 0 };
+	double time[ROUNDS];
+	uint64_t misses = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		const struct lpl_cache_level *memory;
+		struct lpl_cache *cache;
+
+		if (lpl_cache_open(&cache, spec, NULL, &report))
+			die(&report);
+		time[i] = send(store, lpl_cache_sink(cache), &report);
+		memory = lpl_cache_level(cache, lpl_cache_levels(cache) - 1);
+		misses = memory->references[LPL_CACHE_FETCH] + memory->references[LPL_CACHE_READ] +
+			 memory->references[LPL_CACHE_WRITE];
+		lpl_cache_close(cache);
+	}
+	print_row(store, "cache", spec, time, misses);
+}
+
+static void load(struct store *store, const char *path, const char *reduction)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_reducer *block = NULL;
@@ -204,7 +233,7 @@ static void load(struct store *store, const char *path)
 
 	if (lpl_reader_open(&reader, path, &report) ||
 	    lpl_reducer_open(&block, lpl_meta_get(lpl_reader_meta(reader), LPL_META_REDUCTION),
-			     "block", &store->sink, &report) ||
+			     reduction, &store->sink, &report) ||
 	    lpl_reader_run(reader, lpl_reducer_sink(block), &report))
 		die(&report);
 	lpl_reducer_close(block);
@@ -221,7 +250,7 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3)
 		store.most = strtoull(argv[2], NULL, 10);
-	load(&store, argv[1]);
+	load(&store, argv[1], "block");
 	if (store.count == 0) {
 		fprintf(stderr, "stages: %s: no references\n", argv[1]);
 		return 1;
@@ -235,6 +264,13 @@ int main(int argc, char **argv)
 	       "pages");
 	for (size_t i = 0; i < sizeof(simulations) / sizeof(simulations[0]); i++)
 		measure_simulation(&store, simulations[i].policy, simulations[i].sizes);
+	free(store.ref);
+	store = (struct store){ .sink = { store_refs, no_event, no_finish }, .most = CACHED };
+	load(&store, argv[1], "none");
+	if (store.ref[0].flags & LPL_PAGED)
+		printf("no caches: the trace was reduced\n");
+	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]) && !(store.ref[0].flags & LPL_PAGED); i++)
+		measure_cache(&store, caches[i]);
 	free(store.ref);
 	return 0;
 }
