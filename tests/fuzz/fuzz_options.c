@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzing what people write: reductions, windows of time, sizes, policies, kinds of pages, choices,
- * meta data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
+ * Fuzzing what people write: reductions, windows of time, sizes, policies, caches, kinds of pages,
+ * choices, meta data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
  * text, of two parts where a newline is.
  *
  * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
@@ -17,6 +17,7 @@
 #include "collect/control_request.h"
 #include "collect/windows.h"
 #include "container/meta.h"
+#include "sim/cache.h"
 
 #include "../cli/shown.h"
 #include "fuzz.h"
@@ -100,6 +101,27 @@ static void sizes(char *spec)
 			require(sizes.size[i] > sizes.size[i - 1]);
 		lpl_sizes_free(&sizes);
 	}
+}
+
+/* Parsed alone: memory of many lines takes what it takes. */
+static void cache(char *before, char *spec)
+{
+	const struct lpl_cache_options options = { .reduction = before };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_cache parsed = { .by_type = false };
+
+	if (lpl_cache_parse(&parsed, spec, &report) ||
+	    lpl_cache_check(&parsed, spec, &options, &report)) {
+		require_reported(&report);
+		return;
+	}
+	for (int i = 0; i < LPL_CACHE_STORES; i++) {
+		const struct lpl_cache_store *store = &parsed.store[i];
+
+		require(store->sets * store->level.ways * store->level.line == store->level.size);
+	}
+	for (int i = 0; i < LPL_CACHE_ACCESSES; i++)
+		require(parsed.first[i] && parsed.first[i]->level.ways);
 }
 
 static void policy(char *name, char *spec)
@@ -256,7 +278,7 @@ static void request(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { REDUCTION, REDUCTION_AGAIN, PLAN, WINDOWS, SIZES, POLICY, KINDS, META,
-	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, CHOICE, PARSERS };
+	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, CHOICE, CACHE, PARSERS };
 	char *text, *rest, *second;
 
 	if (size == 0)
@@ -285,6 +307,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case POLICY:
 		if (second)
 			policy(rest, second);
+		break;
+	case CACHE:
+		if (second)
+			cache(rest, second);
 		break;
 	case KINDS:
 		kinds(text);
