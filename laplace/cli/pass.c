@@ -353,6 +353,9 @@ static int run_chosen(struct cli_pass *pass)
 	if (chooses(pass) && kind->behaviour)
 		return cli_complain(CLI_USAGE, "%s: a behaviour sequence (%s) is of one memory, of "
 				    "which nothing can be chosen", pass->path, kind->reduction);
+	if (chooses(pass) && lpl_reduction_records(kind->reduction))
+		return cli_complain(CLI_USAGE, "%s: of records of active periods (%s) nothing can be "
+				    "chosen", pass->path, kind->reduction);
 	if (pass->choice)
 		options = *pass->choice;
 	if (pass->addressing && pass->addressing->convert)

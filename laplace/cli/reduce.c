@@ -55,10 +55,11 @@ static void check_all(struct argp_state *state, void *config)
 
 static const struct cli_option option_table[] = {
 	{ "method", CLI_CHAIN, 'm', CLI_INTO(struct options, method), .argument = "METHOD",
-	  .words = "none block window sad sad2 sad2-fix olr lrubs annotated sad-ws sd irg glass-cao "
-	  "fence unfence",
+	  .words = "none block window sad sad2 sad2-fix olr lrubs annotated sad-ws sd irg glass-cao in-out "
+	  "replay fence unfence",
 	  .help = "none, block[:BYTES], window:K, sad:K, sad2:K, sad2-fix:K, olr:K, lrubs:K, "
-	  "annotated:K, sad-ws:TAU, sd:K, irg:THETA, glass-cao:N, fence, or several joined by +"},
+	  "annotated:K, sad-ws:TAU, sd:K, irg:THETA, glass-cao:N, in-out:N, replay, fence, or several "
+	  "joined by +"},
 	{ "pages", CLI_NUMBER, 'k', CLI_INTO(struct options, pages), .argument = "PAGES", .least = 1,
 	  .take = take_digits, .help = "The K of a METHOD given without one" },
 	{ "tau", CLI_NUMBER, CLI_INTO(struct options, tau), .argument = "REFS", .least = 1,

@@ -40,6 +40,9 @@ int cli_check_has_canonical(const struct cli_trace_kind *kind, const char *path)
 		return cli_complain(CLI_USAGE, "%s: is a behaviour sequence, no reference trace; "
 				    "`laplace reduce -m olr:%" PRIu64 "' makes one of it", path,
 				    kind->behaviour);
+	if (lpl_reduction_records(kind->reduction))
+		return cli_complain(CLI_USAGE, "%s: is records of active periods, no reference trace; "
+				    "`laplace reduce -m replay' makes one of them", path);
 	if (kind->is_canonical)
 		return CLI_DONE;
 	if (!kind->page_size)

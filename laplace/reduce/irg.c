@@ -10,7 +10,12 @@
  *
  * It is exact for nothing: when a page leaves the working set follows from its last
  * reference, and that is dropped unless it was fetched by it (paper, section 2.2).
- * For WS and VMIN of THETA itself the number of faults is right, and that is all.
+ * For WS and VMIN of THETA itself the number of faults is right, and with one more number the mean
+ * size of memory (paper, note 1).  The event LPL_EVENT_GAPS at the end has it: the sum S of all
+ * distances between successive references to a page that are not above THETA.  VMIN keeps a page for
+ * these distances and for one reference after each that has none, which are as many as faults F: its
+ * space-time is S + F.  WS keeps it for THETA then: S + THETA F, less what the end of the trace cuts
+ * off of that, which the event has, too.
  *
  * Dirtiness: as in sd.c, a dropped write makes the next reference kept of its page
  * a write, which is the one that fetches it the next time, or is lost.
@@ -38,6 +43,8 @@ struct irg {
 	uint64_t theta;
 	unsigned int shift;	/* log2 of a page's size */
 	uint64_t now;
+	uint64_t instr, cycle;	/* clocks of the last record */
+	uint64_t sum;		/* of the distances that are not above theta */
 	struct lpl_pages pages;	/* with a struct recent each */
 	struct lpl_dropped_writes dropped;	/* to pages that are not there */
 };
@@ -94,6 +101,8 @@ static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 					" comes after reference %" PRIu64, irg->theta, ref->ref,
 					irg->now);
 		irg->now = ref->ref;
+		irg->instr = ref->instr;
+		irg->cycle = ref->cycle;
 		i = lpl_pages_hit(&irg->pages, page);
 		new = i == 0;
 		if (new)
@@ -106,6 +115,7 @@ static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 			LPL_TRY(keep(irg, i, *ref, report));
 		} else {
 			recent->written |= lpl_is_write(ref);
+			irg->sum += ref->ref - recent->last;
 		}
 		recent->last = ref->ref;
 	}
@@ -115,7 +125,11 @@ static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 static enum lpl_error irg_event(struct lpl_sink *sink, const struct lpl_event *event,
 				struct lpl_report *report)
 {
-	return lpl_outlet_event(&((struct irg *)sink)->outlet, event, report);
+	struct irg *irg = (struct irg *)sink;
+
+	irg->instr = event->instr;
+	irg->cycle = event->cycle;
+	return lpl_outlet_event(&irg->outlet, event, report);
 }
 
 static enum lpl_error irg_flush(struct lpl_reducer_stage *stage, struct lpl_report *report)
@@ -123,9 +137,39 @@ static enum lpl_error irg_flush(struct lpl_reducer_stage *stage, struct lpl_repo
 	return lpl_outlet_flush(&((struct irg *)stage)->outlet, report);
 }
 
+/* How many of the THETA references for which pages stay after their last one the trace does not have. */
+static uint64_t cut_off(const struct irg *irg)
+{
+	uint64_t cut = 0;
+
+	for (uint32_t i = lpl_pages_newest(&irg->pages); i != 0; i = irg->pages.node[i].older) {
+		uint64_t stayed = irg->now - recent_of(irg, i)->last + 1;
+
+		if (stayed >= irg->theta)
+			break;
+		cut += irg->theta - stayed;
+	}
+	return cut;
+}
+
 static enum lpl_error irg_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
-	return lpl_outlet_finish(&((struct irg *)sink)->outlet, report);
+	struct irg *irg = (struct irg *)sink;
+	const struct lpl_event event = {
+		.ref = irg->now,
+		.instr = irg->instr,
+		.cycle = irg->cycle,
+		.tag = LPL_EVENT_GAPS,
+		.arg = {
+			[LPL_EVENT_GAPS_SUM] = irg->sum,
+			[LPL_EVENT_GAPS_CUT] = cut_off(irg),
+			[LPL_EVENT_GAPS_THETA] = irg->theta,
+		},
+	};
+
+	if (irg->now != 0)
+		LPL_TRY(lpl_outlet_event(&irg->outlet, &event, report));
+	return lpl_outlet_finish(&irg->outlet, report);
 }
 
 static void irg_close(struct lpl_reducer_stage *stage)

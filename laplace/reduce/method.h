@@ -24,6 +24,8 @@
 	METHOD(sd) \
 	METHOD(irg) \
 	METHOD(glass_cao) \
+	METHOD(in_out) \
+	METHOD(replay) \
 	METHOD(olr) \
 	METHOD(lrubs) \
 	METHOD(annotated) \
@@ -68,6 +70,8 @@ struct lpl_method {
 	bool unmentioned;	/* leaves no mark in a trace's header */
 	bool adds_references;	/* LPL_SYNTHETIC ones, with the clocks of others */
 	bool makes_behaviour;	/* a behaviour sequence, instead of references */
+	bool makes_records;	/* of active periods, instead of references, and ... */
+	bool reads_records;	/* ... makes references of them */
 	bool annotates;		/* references, with the evictions of a memory of K pages */
 	/* Make a stage; NULL: no memory.  Methods without one stand in descriptions only. */
 	lpl_stage_new *open;

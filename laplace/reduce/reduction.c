@@ -86,6 +86,7 @@ void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step 
 	/* an access to several finer pages becomes a reference to each, with one number */
 	reduction->synthetic |= reduction->page_size < LPL_PAGE_BYTES;
 	reduction->behaviour = method->makes_behaviour ? step->number : 0;
+	reduction->records = method->makes_records;
 	reduction->synthetic |= method->adds_references;
 }
 
@@ -95,6 +96,20 @@ static bool reads(const struct lpl_step *step, uint64_t behaviour)
 	return behaviour == 0 ||
 	       (step->method->drops == LPL_DROPS_NOTHING && !step->method->annotates) ||
 	       (step->method->open_behaviour != NULL && step->number == behaviour);
+}
+
+/* Records of active periods are read by what makes references of them, and that reads nothing else. */
+static enum lpl_error check_records(const struct lpl_step *step, bool records,
+				    struct lpl_report *report)
+{
+	if (step->method->reads_records ? records : !records ||
+	    (step->method->drops == LPL_DROPS_NOTHING && !step->method->annotates))
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_USAGE, records ?
+			"reduction '%s': after in-out it is records of active periods, no references; "
+			"replay first makes a reference trace of them" :
+			"reduction '%s': it reads what in-out:N has made, and nothing else",
+			step->method->name);
 }
 
 enum lpl_error lpl_reduction_follow(struct lpl_reduction *reduction,
@@ -115,6 +130,7 @@ enum lpl_error lpl_reduction_follow(struct lpl_reduction *reduction,
 					"evictions, no references; olr:%" PRIu64 " first makes a "
 					"reference trace of them", step->method->name,
 					reduction->behaviour, reduction->behaviour);
+		LPL_TRY(check_records(step, reduction->records, report));
 		lpl_reduction_apply(reduction, step);
 	}
 	return LPL_OK;
@@ -214,6 +230,13 @@ uint64_t lpl_reduction_annotated(const char *reduction)
 
 	(void)lpl_reduction_read(&read, reduction);
 	return read.annotated;
+}
+
+bool lpl_reduction_records(const char *reduction)
+{
+	struct lpl_reduction read;
+
+	return lpl_reduction_read(&read, reduction) && read.records;
 }
 
 /* ---- describing ---- */

@@ -12,6 +12,7 @@ struct lpl_reduction {
 	bool fenced;		/* methods that follow respect changes of mapping */
 	bool fenced_throughout;	/* see lpl_reduction_fenced() */
 	uint64_t behaviour;	/* it is a behaviour sequence of that many pages; 0: none */
+	bool records;		/* it is records of active periods (`in-out:N`) */
 	uint64_t annotated;	/* with the evictions of that many pages; 0: without any */
 	bool synthetic;		/* references were added, which repeat the clocks of others */
 };

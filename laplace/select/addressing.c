@@ -82,6 +82,8 @@ void lpl_addressing_of(struct lpl_addressing *addressing, const char *path,
 	else if (lpl_reduction_behaviour(reduction) != 0)
 		SAY_WHY(addressing, "is a behaviour sequence (%.60s), of one memory of virtual pages",
 			reduction);
+	else if (lpl_reduction_records(reduction))
+		SAY_WHY(addressing, "is records of virtual pages (%.60s)", reduction);
 	else if (page_size == 0)
 		SAY_WHY(addressing, LPL_NO_PAGE_SIZE);
 	/* these are several canonical ones */

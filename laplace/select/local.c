@@ -259,6 +259,9 @@ enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 	if (reduction != NULL && lpl_reduction_behaviour(reduction) != 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "a behaviour sequence (%s) is of one "
 				"memory, and cannot be taken apart by process", reduction);
+	if (lpl_reduction_records(reduction))
+		return lpl_fail(report, LPL_ERR_USAGE, "records of active periods (%s) are of all "
+				"processes, and cannot be taken apart", reduction);
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for local replacement");

@@ -69,6 +69,9 @@ enum lpl_error lpl_selection_open(struct lpl_selection **selection, struct lpl_r
 	if (lpl_reduction_behaviour(reduction))
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "a behaviour sequence (%.80s) is of "
 				"one memory, of which nothing can be chosen", reduction);
+	if (lpl_reduction_records(reduction))
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "of records of active periods (%.80s) "
+				"nothing can be chosen", reduction);
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");

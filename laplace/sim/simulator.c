@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/broadcast.h"
+#include "base/digits.h"
 #include "base/host.h"
 #include "base/try.h"
 #include "reduce/pages.h"
@@ -46,7 +47,10 @@ struct lpl_simulator {
 	struct lpl_page_ref *ref;	/* the batch that is being filled */
 	struct lpl_page page[BATCH];	/* of the references in it */
 	size_t refs;			/* in it; the last one may still grow */
-	uint64_t references, last_time;
+	uint64_t references, first_time, last_time;
+	uint64_t theta;			/* it was reduced by irg:THETA; 0: not last, or not all is here */
+	uint64_t gaps_seen;		/* events that have its extra number: should be one ... */
+	struct lpl_event gaps;		/* ... this one */
 };
 
 /* ---- policies ---- */
@@ -185,6 +189,8 @@ static enum lpl_error check_times(struct lpl_simulator *simulator, const struct 
 					" number %" PRIu64 "; ws and vmin need times that rise",
 					ref->ref, simulator->last_time);
 		simulator->last_time = ref->ref;
+		if (first)
+			simulator->first_time = ref->ref;
 	}
 	return LPL_OK;
 }
@@ -366,10 +372,37 @@ enum lpl_error lpl_simulator_charge(struct lpl_simulator *simulator, uint32_t ow
 static enum lpl_error simulator_event(struct lpl_sink *sink, const struct lpl_event *event,
 				      struct lpl_report *report)
 {
-	(void)sink;
-	(void)event;
+	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
+
 	(void)report;
+	if (event->tag == LPL_EVENT_GAPS) {
+		simulator->gaps_seen++;
+		simulator->gaps = *event;
+	}
 	return LPL_OK;
+}
+
+/*
+ * The space-time of a working set of THETA, which the references kept do not show (reduce/irg.c): VMIN keeps
+ * each page for the distances that the event has summed up, and for one reference where it faults
+ * next; WS for THETA there, less what the end cuts off.
+ */
+static void complete_space_time(const struct lpl_simulator *simulator,
+				const struct lpl_request *request)
+{
+	const uint64_t *number = simulator->gaps.arg;
+	const bool forward = strcmp(request->one_pass->name, "vmin") == 0;
+
+	for (size_t i = 0; i < request->results; i++) {
+		struct lpl_result *result = &request->result[i];
+
+		if (result->size != simulator->theta)
+			continue;
+		result->space_time = number[LPL_EVENT_GAPS_SUM] + (forward ? result->faults :
+			result->faults * simulator->theta - number[LPL_EVENT_GAPS_CUT]);
+		result->mean_resident = (double)result->space_time /
+			((double)(simulator->gaps.ref - simulator->first_time) + 1);
+	}
 }
 
 static enum lpl_error simulator_finish(struct lpl_sink *sink, struct lpl_report *report)
@@ -384,32 +417,53 @@ static enum lpl_error simulator_finish(struct lpl_sink *sink, struct lpl_report 
 					simulator->pages.count, &simulator->exactness))
 			return lpl_fail(report, LPL_ERR_MEMORY,
 					"simulation: no memory for the results");
+	for (size_t i = 0; i < simulator->requests; i++)
+		if (simulator->request[i]->exact_as == LPL_EXACT_AS_WS && simulator->theta != 0 &&
+		    simulator->gaps_seen == 1)
+			complete_space_time(simulator, simulator->request[i]);
 	return LPL_OK;
 }
 
 /* ---- opening and closing ---- */
+
+/* The THETA of a trace that irg:THETA made last; 0: it did not. */
+static uint64_t theta_of(const struct lpl_simulator_options *options)
+{
+	const char *reduction = options != NULL && options->part == LPL_PART_ALL ?
+		options->reduction : NULL;
+	const char *plus = reduction != NULL ? strrchr(reduction, '+') : NULL;
+	const char *last = plus != NULL ? plus + 1 : reduction;
+	uint64_t theta = 0;
+
+	if (last != NULL && strncmp(last, "irg:", 4) == 0)
+		(void)lpl_parse_decimal(last + 4, &theta);
+	return theta;
+}
 
 static bool is_unreduced(const char *reduction)
 {
 	return reduction == NULL || strcmp(reduction, "none") == 0;
 }
 
-/* A behaviour sequence becomes a reference trace before it is simulated. */
+/* A behaviour sequence, or records of periods, become a reference trace before they are simulated. */
 static enum lpl_error open_reducer(struct lpl_simulator *simulator, const char *reduction,
 				   struct lpl_report *report)
 {
 	uint64_t pages = reduction != NULL ? lpl_reduction_behaviour(reduction) : 0;
 	char simulated[LPL_SPEC_SIZE];
 	char exact[LPL_SPEC_SIZE];
-	char olr[32];
+	char maker[32];
 
-	if (pages == 0) {
+	if (pages == 0 && !lpl_reduction_records(reduction)) {
 		(void)lpl_reduction_exactness(reduction, &simulator->exactness);
 		return LPL_OK;
 	}
-	(void)snprintf(olr, sizeof(olr), "olr:%" PRIu64, pages);
-	LPL_TRY(lpl_reducer_open(&simulator->reducer, reduction, olr, &simulator->sink, report));
-	LPL_TRY(lpl_reducer_describe(reduction, olr, simulated, exact, report));
+	if (pages != 0)
+		(void)snprintf(maker, sizeof(maker), "olr:%" PRIu64, pages);
+	else
+		(void)snprintf(maker, sizeof(maker), "replay");
+	LPL_TRY(lpl_reducer_open(&simulator->reducer, reduction, maker, &simulator->sink, report));
+	LPL_TRY(lpl_reducer_describe(reduction, maker, simulated, exact, report));
 	(void)lpl_reduction_exactness(simulated, &simulator->exactness);
 	return LPL_OK;
 }
@@ -453,6 +507,7 @@ enum lpl_error lpl_simulator_open(struct lpl_simulator **simulator,
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory");
 	}
 	opened->least_tau = UINT64_MAX;
+	opened->theta = theta_of(options);
 	opened->jobs = options != NULL && options->jobs != 0 ? options->jobs : lpl_processors();
 	error = set_page_size(opened, options, report);
 	opened->sink = (struct lpl_sink){

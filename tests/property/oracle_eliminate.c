@@ -50,6 +50,34 @@ static bool faults(const struct stream *in, size_t i, uint64_t pages)
 	return last == SIZE_MAX || distance(in, last, i) >= pages;
 }
 
+/* The next reference to the page of record i; SIZE_MAX: none. */
+static size_t next_of(const struct stream *in, size_t i)
+{
+	for (size_t j = i + 1; j < in->count; j++)
+		if (!in->item[j].is_event && same(&in->item[j].ref, &in->item[i].ref))
+			return j;
+	return SIZE_MAX;
+}
+
+/* The last reference of all; SIZE_MAX: none. */
+static size_t before_end(const struct stream *in)
+{
+	for (size_t i = in->count; i-- > 0;)
+		if (!in->item[i].is_event)
+			return i;
+	return SIZE_MAX;
+}
+
+static uint64_t instr_of(const struct stream *in, size_t i)
+{
+	return in->item[i].is_event ? in->item[i].event.instr : in->item[i].ref.instr;
+}
+
+static uint64_t cycle_of(const struct stream *in, size_t i)
+{
+	return in->item[i].is_event ? in->item[i].event.cycle : in->item[i].ref.cycle;
+}
+
 /* ---- what is kept ---- */
 
 /* What a reducer decides, record by record. */
@@ -191,6 +219,41 @@ void oracle_sd(const struct stream *in, uint32_t pages, struct stream *out)
 	execute(in, verdict, out);
 }
 
+/* An event at the end, with the clocks of the last record. */
+static void add_last(const struct stream *in, struct lpl_event event, struct stream *out)
+{
+	size_t last = before_end(in);
+
+	if (last == SIZE_MAX)
+		return;
+	event.ref = in->item[last].ref.ref;
+	event.instr = instr_of(in, in->count - 1);
+	event.cycle = cycle_of(in, in->count - 1);
+	stream_add_event(out, &event);
+}
+
+/* Of the working set of theta: each distance in it, and what the end cuts off of the last ones. */
+static void add_gaps(const struct stream *in, uint64_t theta, struct stream *out)
+{
+	struct lpl_event event = {.tag = LPL_EVENT_GAPS, .arg = {[LPL_EVENT_GAPS_THETA] = theta}};
+	size_t end = before_end(in);
+
+	for (size_t i = 0; end != SIZE_MAX && i <= end; i++) {
+		size_t next = next_of(in, i);
+		uint64_t gap;
+
+		if (in->item[i].is_event)
+			continue;
+		gap = next == SIZE_MAX ? in->item[end].ref.ref + 1 - in->item[i].ref.ref :
+			in->item[next].ref.ref - in->item[i].ref.ref;
+		if (next == SIZE_MAX)
+			event.arg[LPL_EVENT_GAPS_CUT] += gap < theta ? theta - gap : 0;
+		else
+			event.arg[LPL_EVENT_GAPS_SUM] += gap <= theta ? gap : 0;
+	}
+	add_last(in, event, out);
+}
+
 void oracle_irg(const struct stream *in, uint64_t theta, struct stream *out)
 {
 	struct verdict verdict = verdict_new(in);
@@ -206,6 +269,7 @@ void oracle_irg(const struct stream *in, uint64_t theta, struct stream *out)
 	}
 	forward_writes(in, verdict);
 	execute(in, verdict, out);
+	add_gaps(in, theta, out);
 }
 
 /* Is the page of record i referenced in a segment? */
@@ -252,6 +316,85 @@ void oracle_glass_cao(const struct stream *in, uint64_t instructions, struct str
 	}
 	forward_writes(in, verdict);
 	execute(in, verdict, out);
+}
+
+/* Was this the last reference of its period, and does record `now` show that first? */
+static bool ends_at(const struct stream *in, size_t i, size_t now, uint64_t length)
+{
+	size_t next = next_of(in, i);
+	uint64_t over = in->item[i].ref.instr / length + 2;
+
+	return !in->item[i].is_event && i < now && (next == SIZE_MAX || next >= now) &&
+	       instr_of(in, now) / length >= over && instr_of(in, now - 1) / length < over;
+}
+
+static bool written_after_first(const struct stream *in, size_t last, uint64_t length)
+{
+	size_t previous = before(in, NULL, last, last);
+
+	if (previous == SIZE_MAX || period_ends(in, previous, last, length))
+		return false;
+	return is_write(&in->item[last].ref) || written_after_first(in, previous, length);
+}
+
+static void add_out(const struct stream *in, size_t i, size_t now, uint64_t length,
+		    struct stream *out)
+{
+	const struct lpl_ref *last = &in->item[i].ref;
+	struct lpl_event event = {
+		.tag = LPL_EVENT_OUT,
+		.instr = instr_of(in, now) / length * length,
+		.cycle = cycle_of(in, now - 1),
+		.arg = {walk(last) ? UINT64_MAX : last->space, last->address / 4096 * 4096, last->ref,
+			last->instr, last->cycle, written_after_first(in, i, length)},
+	};
+
+	for (size_t j = 0; j < now; j++)
+		if (!in->item[j].is_event)
+			event.ref = in->item[j].ref.ref;
+	stream_add_event(out, &event);
+}
+
+/* Pages that were referenced up to record `now` and, as far as it shows, may be active. */
+static uint64_t active_at(const struct stream *in, size_t now, uint64_t length)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i <= now; i++) {
+		size_t next = in->item[i].is_event ? 0 : next_of(in, i);
+
+		count += !in->item[i].is_event && (next == SIZE_MAX || next > now) &&
+			 in->item[now].ref.instr / length < in->item[i].ref.instr / length + 2;
+	}
+	return count;
+}
+
+void oracle_in_out(const struct stream *in, uint64_t instructions, struct stream *out)
+{
+	struct lpl_event least = {.tag = LPL_EVENT_LEAST_MEMORY};
+
+	for (size_t now = 0; now < in->count; now++) {
+		const struct lpl_ref *ref = &in->item[now].ref;
+		uint64_t active;
+
+		for (size_t i = 0; i < now; i++)
+			if (ends_at(in, i, now, instructions))
+				add_out(in, i, now, instructions, out);
+		if (in->item[now].is_event) {
+			stream_add_event(out, &in->item[now].event);
+			continue;
+		}
+		active = active_at(in, now, instructions);
+		if (active > least.arg[LPL_EVENT_LEAST_MEMORY_PAGES])
+			least.arg[LPL_EVENT_LEAST_MEMORY_PAGES] = active;
+		if (before(in, NULL, now, now) == SIZE_MAX ||
+		    period_ends(in, before(in, NULL, now, now), now, instructions)) {
+			struct lpl_ref kept = paged(*ref, is_write(ref));
+
+			stream_add_ref(out, &kept);
+		}
+	}
+	add_last(in, least, out);
 }
 
 void oracle_reblock(const struct stream *in, uint64_t bytes, struct stream *out)

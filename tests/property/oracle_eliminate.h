@@ -17,6 +17,7 @@ void oracle_sad2_fix(const struct stream *in, uint32_t pages, struct stream *out
 void oracle_sad_ws(const struct stream *in, uint64_t tau, struct stream *out);
 void oracle_sd(const struct stream *in, uint32_t pages, struct stream *out);
 void oracle_irg(const struct stream *in, uint64_t theta, struct stream *out);
+void oracle_in_out(const struct stream *in, uint64_t instructions, struct stream *out);
 void oracle_glass_cao(const struct stream *in, uint64_t instructions, struct stream *out);
 
 /* -- policies -- */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "oracle_eliminate.h"
+#include "page.h"
 #include "trial.h"
 
 #include <stdio.h>
@@ -150,6 +151,117 @@ static void test_claims(void **state)
 		}
 }
 
+/* ---- what is known at the end ---- */
+
+/* An argument of the last event with this tag; 0: there is none. */
+static uint64_t said(const struct stream *out, uint32_t tag, size_t arg)
+{
+	for (size_t i = out->count; i-- > 0;)
+		if (out->item[i].is_event && out->item[i].event.tag == tag)
+			return out->item[i].event.arg[arg];
+	return 0;
+}
+
+static uint64_t kept(const struct stream *out)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < out->count; i++)
+		count += !out->item[i].is_event;
+	return count;
+}
+
+/*
+ * LRU on what `replay` makes of the records of in-out:N is exact from the memory on that in-out
+ * names, which says something: with a page less it often is not.
+ */
+static void test_in_out(void **state)
+{
+	struct random random = {random_seed() + 5};
+	unsigned int below = 0;
+
+	(void)state;
+	for (unsigned int number = 0; number < 1000; number++) {
+		uint32_t length = 1 + random_below(&random, 12);
+		struct stream in = {0};
+		struct stream records = {0};
+		struct stream replayed = {0};
+		char spec[64];
+		uint64_t least;
+
+		random_stream(&random, (enum shape)(number % SHAPES), 1 + random_below(&random, 8),
+			      random_below(&random, 90), number % 3 != 0, &in);
+		(void)snprintf(spec, sizeof(spec), "in-out:%u", length);
+		reduce_stream(spec, &in, 1 + random_below(&random, 40), &records);
+		least = said(&records, LPL_EVENT_LEAST_MEMORY, LPL_EVENT_LEAST_MEMORY_PAGES);
+		reduce_further(spec, "replay", &records, 1 + random_below(&random, 40), &replayed);
+		assert_true(kept(&in) == 0 || least != 0);
+		for (uint64_t size = least; size != 0 && size <= stream_pages(&in) + 1; size++)
+			if (!behaves_equally(history_lru, size, &in, &replayed))
+				fail_msg("seed %llu, number %u: %s+replay, %llu pages",
+					 (unsigned long long)random_seed(), number, spec,
+					 (unsigned long long)size);
+		below += least > 1 && !behaves_equally(history_lru, least - 1, &in, &replayed);
+		stream_free(&in);
+		stream_free(&records);
+		stream_free(&replayed);
+	}
+	assert_true(below > 100);
+}
+
+/* Pages referenced within the last tau references, summed over the moments from the first reference to the last. */
+static uint64_t working_sets(const struct stream *in, uint64_t tau)
+{
+	uint64_t sum = 0;
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < in->count; i++)
+		if (!in->item[i].is_event)
+			end = in->item[i].ref.ref;
+	for (size_t i = 0; i < in->count; i++) {
+		uint64_t moment = in->item[i].ref.ref;
+		size_t next = i + 1;
+
+		if (in->item[i].is_event)
+			continue;
+		while (next < in->count && (in->item[next].is_event ||
+					    !same(&in->item[next].ref, &in->item[i].ref)))
+			next++;
+		for (; moment <= end && moment - in->item[i].ref.ref < tau; moment++)
+			sum += next == in->count || moment < in->item[next].ref.ref;
+	}
+	return sum;
+}
+
+/* The mean memory of WS and VMIN follows from what irg:THETA keeps and the event at its end. */
+static void test_irg_space_time(void **state)
+{
+	struct random random = {random_seed() + 6};
+
+	(void)state;
+	for (unsigned int number = 0; number < 1000; number++) {
+		uint64_t theta = 1 + random_below(&random, 60);
+		struct history vmin = {0};
+		struct stream in = {0};
+		struct stream out = {0};
+		char spec[64];
+		uint64_t sum;
+
+		random_stream(&random, (enum shape)(number % SHAPES), 1 + random_below(&random, 8),
+			      random_below(&random, 90), number % 3 != 0, &in);
+		(void)snprintf(spec, sizeof(spec), "irg:%u", (unsigned int)theta);
+		reduce_stream(spec, &in, 1 + random_below(&random, 40), &out);
+		sum = said(&out, LPL_EVENT_GAPS, LPL_EVENT_GAPS_SUM);
+		history_vmin(&in, theta, &vmin);
+		assert_int_equal(vmin.resident, sum + kept(&out));
+		assert_int_equal(working_sets(&in, theta), sum + kept(&out) * theta -
+				 said(&out, LPL_EVENT_GAPS, LPL_EVENT_GAPS_CUT));
+		history_free(&vmin);
+		stream_free(&in);
+		stream_free(&out);
+	}
+}
+
 /* ---- what is not exact ---- */
 
 /* How often is a policy wrong on what SPEC makes of random streams, at `size`? */
@@ -249,6 +361,8 @@ int main(void)
 		cmocka_unit_test(test_sad2_is_not_for_opt),
 		cmocka_unit_test(test_inexact_methods),
 		cmocka_unit_test(test_irg_faults),
+		cmocka_unit_test(test_in_out),
+		cmocka_unit_test(test_irg_space_time),
 		cmocka_unit_test(test_claims),
 	};
 

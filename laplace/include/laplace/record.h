@@ -194,7 +194,30 @@ struct lpl_event {
 \
 	/* a part of what the next image holds; what no part says is zero */ \
 	EVENT(LPL_EVENT_IMAGE_PART, 0x1000a, "image-part", KTR_PLAIN, "contents") \
-	ARG(LPL_EVENT_IMAGE_PART, OFFSET, 0, "offset", KTR_DECIMAL)	/* in bytes */
+	ARG(LPL_EVENT_IMAGE_PART, OFFSET, 0, "offset", KTR_DECIMAL)	/* in bytes */ \
+\
+	/* a record of `in-out:N`: a page has not been referenced for a whole segment; the \
+	 * clocks of its last reference, and 1 if one after the first of its period wrote */ \
+	EVENT(LPL_EVENT_OUT, 0x1000b, "out", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_OUT, SPACE, 0, "space", KTR_HEX) \
+	ARG(LPL_EVENT_OUT, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(LPL_EVENT_OUT, REFERENCE, 2, "last reference", KTR_DECIMAL) \
+	ARG(LPL_EVENT_OUT, INSTRUCTION, 3, "instruction", KTR_DECIMAL) \
+	ARG(LPL_EVENT_OUT, CYCLE, 4, "cycle", KTR_DECIMAL) \
+	ARG(LPL_EVENT_OUT, WRITTEN, 5, "written", KTR_DECIMAL) \
+\
+	/* at the end of `in-out:N`: the smallest memory that LRU can be simulated with */ \
+	EVENT(LPL_EVENT_LEAST_MEMORY, 0x1000c, "least-memory", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_LEAST_MEMORY, PAGES, 0, "pages", KTR_DECIMAL) \
+\
+	/* at the end of `irg:THETA`: the sum of all distances in references between \
+	 * successive references to a page that are not above THETA; what the end of the \
+	 * trace cuts off of the THETA references for which pages stay after their last one; \
+	 * and THETA */ \
+	EVENT(LPL_EVENT_GAPS, 0x1000d, "gaps", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_GAPS, SUM, 0, "sum", KTR_DECIMAL) \
+	ARG(LPL_EVENT_GAPS, CUT, 1, "cut off", KTR_DECIMAL) \
+	ARG(LPL_EVENT_GAPS, THETA, 2, "theta", KTR_DECIMAL)
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)

@@ -158,6 +158,8 @@ uint64_t lpl_page_size(const char *said, const char *reduction);
 
 /* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
 uint64_t lpl_reduction_behaviour(const char *reduction);
+/* Is such a trace records of active periods (`in-out:N` comes last)? */
+bool lpl_reduction_records(const char *reduction);
 /* K when such a trace is an annotated LRU trace (`annotated:K` comes last), else 0. */
 uint64_t lpl_reduction_annotated(const char *reduction);
 
