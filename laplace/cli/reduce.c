@@ -13,6 +13,7 @@
 
 #include <laplace/counts.h>
 #include <laplace/reducer.h>
+#include <laplace/select.h>
 #include <laplace/trace.h>
 
 #include "commands.h"
@@ -30,6 +31,7 @@ struct options {
 	int level;
 	struct lpl_choice_options choice;
 	bool overwrite, json;
+	bool pc;			/* program counters are kept */
 	enum cli_when progress;
 	unsigned int jobs;		/* 0: one for each processor */
 	const char *trace;
@@ -51,6 +53,10 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "which method?  -m sad:64, for one");
 	if (!options->output)
 		argp_error(state, "where to?  -o names the trace to write");
+	if (options->pc && options->trace && strcmp(options->trace, "-") == 0)
+		argp_error(state, "--pc reads the trace twice: name a file");
+	if (options->pc && lpl_choice_chooses(&options->choice))
+		argp_error(state, "--pc is for whole traces");
 }
 
 static const struct cli_option option_table[] = {
@@ -64,6 +70,8 @@ static const struct cli_option option_table[] = {
 	  .take = take_digits, .help = "The K of a METHOD given without one" },
 	{ "tau", CLI_NUMBER, CLI_INTO(struct options, tau), .argument = "REFS", .least = 1,
 	  .take = take_digits, .help = "The TAU or THETA of a METHOD given without one" },
+	{ "pc", CLI_FLAG, CLI_INTO(struct options, pc),
+	  .help = "Keep the program counter of each reference that is kept, as an event before it" },
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE2",
 	  .help = "The trace to write" },
 	CLI_LEVEL(struct options, level, .group = 0),
@@ -177,7 +185,8 @@ static enum lpl_error derive_meta(struct lpl_meta **derived, const struct lpl_me
 	    lpl_meta_set(*derived, LPL_META_EXACT, exact) ||
 	    (size[0] && lpl_meta_set(*derived, LPL_META_PAGE_SIZE, size)) ||
 	    (source && !strchr(source, '\n') &&
-	     lpl_meta_set(*derived, LPL_META_SOURCE, source)))
+	     lpl_meta_set(*derived, LPL_META_SOURCE, source)) ||
+	    (options->pc && lpl_meta_set(*derived, LPL_META_PROGRAM_COUNTERS, "kept")))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
 	return LPL_OK;
 }
@@ -187,6 +196,7 @@ struct run {
 	struct lpl_reader *reader;
 	struct lpl_writer *writer;
 	struct lpl_reducer *reducer;
+	struct lpl_program_counters *counters;	/* after it; or NULL */
 	struct cli_pass *pass;
 	struct lpl_meta *chosen;	/* of what is reduced */
 	struct lpl_meta *meta;		/* of what comes out */
@@ -236,6 +246,9 @@ static enum lpl_error tee_event(struct lpl_sink *sink, const struct lpl_event *e
 	enum lpl_error error = run->tally->sink.event(&run->tally->sink, event, report);
 
 	carry_totals(run);
+	/* they are looked up again for what is kept now */
+	if (run->counters && event->tag == LPL_EVENT_PROGRAM_COUNTER)
+		return error;
 	return error ? error : next->event(next, event, report);
 }
 
@@ -251,6 +264,7 @@ static int open_run(struct run *run, const struct options *options, const char *
 	struct lpl_writer_options writer_options = { .level = options->level,
 						     .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
+	struct lpl_sink *last;
 	const char *reduction;
 	int status = cli_choice_meta(&run->chosen, lpl_reader_meta(run->reader), &options->choice);
 
@@ -262,9 +276,16 @@ static int open_run(struct run *run, const struct options *options, const char *
 	reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
 	writer_options.blocks = reduction && strcmp(reduction, "none") == 0;
 	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
-			    options->overwrite, &report) ||
-	    lpl_reducer_open(&run->reducer, lpl_meta_get(run->chosen, LPL_META_REDUCTION), spec,
-			     lpl_writer_sink(run->writer), &report))
+			    options->overwrite, &report))
+		return cli_report(&report);
+	last = lpl_writer_sink(run->writer);
+	if (options->pc &&
+	    lpl_program_counters_open(&run->counters, options->trace, last, &report))
+		return cli_report(&report);
+	if (run->counters)
+		last = lpl_program_counters_sink(run->counters);
+	if (lpl_reducer_open(&run->reducer, lpl_meta_get(run->chosen, LPL_META_REDUCTION), spec,
+			     last, &report))
 		return cli_report(&report);
 	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
 	return CLI_DONE;
@@ -360,6 +381,7 @@ int cmd_reduce(int argc, char **argv)
 	status = reduce(&run, &options, spec);
 	lpl_writer_abandon(run.writer);
 	lpl_reducer_close(run.reducer);
+	lpl_program_counters_close(run.counters);
 	lpl_meta_free(run.meta);
 	lpl_meta_free(run.chosen);
 	lpl_counts_free(&tally);

@@ -217,7 +217,12 @@ struct lpl_event {
 	EVENT(LPL_EVENT_GAPS, 0x1000d, "gaps", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_GAPS, SUM, 0, "sum", KTR_DECIMAL) \
 	ARG(LPL_EVENT_GAPS, CUT, 1, "cut off", KTR_DECIMAL) \
-	ARG(LPL_EVENT_GAPS, THETA, 2, "theta", KTR_DECIMAL)
+	ARG(LPL_EVENT_GAPS, THETA, 2, "theta", KTR_DECIMAL) \
+\
+	/* before a reference that a reduction kept: where the instruction begins that made it; \
+	 * the clocks are those of the reference, but for its number, which is still to come */ \
+	EVENT(LPL_EVENT_PROGRAM_COUNTER, 0x1000e, "program-counter", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_PROGRAM_COUNTER, ADDRESS, 0, "address", KTR_HEX)
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)

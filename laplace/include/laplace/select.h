@@ -335,6 +335,22 @@ size_t lpl_runners_count(const struct lpl_runners *runners);
 const struct lpl_runner *lpl_runners_at(const struct lpl_runners *runners, size_t i);
 void lpl_runners_close(struct lpl_runners *runners);		/* NULL is fine */
 
+/* ---- the program counter of what a reduction keeps ---- */
+
+/*
+ * A sink for what a reduction of the trace TRACE keeps.  It sends `next` (not owned) the same, and before
+ * each reference that was made an event LPL_EVENT_PROGRAM_COUNTER: the address of the instruction that
+ * made it, which is the last one that was fetched up to there.  Where that is not known, as before the first
+ * fetch, there is none.  TRACE is read once more for that, so it is a file.  It has every
+ * reference, or such events itself (LPL_META_PROGRAM_COUNTERS is "kept"): else
+ * LPL_ERR_UNSUPPORTED.  Also what lpl_reader_open() returns; LPL_ERR_MEMORY.
+ */
+struct lpl_program_counters;
+enum lpl_error lpl_program_counters_open(struct lpl_program_counters **counters, const char *trace,
+					 struct lpl_sink *next, struct lpl_report *report);
+struct lpl_sink *lpl_program_counters_sink(struct lpl_program_counters *counters);
+void lpl_program_counters_close(struct lpl_program_counters *counters);	/* NULL is fine */
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
