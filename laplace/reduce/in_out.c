@@ -37,6 +37,7 @@ struct period {
 struct in_out {
 	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
+	unsigned int shift;	/* of the pages */
 	uint64_t length;	/* N */
 	uint64_t segment;	/* this one ... */
 	uint64_t start;		/* ... and its first instruction */
@@ -61,7 +62,7 @@ static enum lpl_error send_out(struct in_out *io, uint32_t i, struct lpl_report 
 		.tag = LPL_EVENT_OUT,
 		.arg = {
 			[LPL_EVENT_OUT_SPACE] = page.space,
-			[LPL_EVENT_OUT_ADDRESS] = page.number << LPL_PAGE_SHIFT,
+			[LPL_EVENT_OUT_ADDRESS] = page.number << io->shift,
 			[LPL_EVENT_OUT_REFERENCE] = period->ref,
 			[LPL_EVENT_OUT_INSTRUCTION] = period->instr,
 			[LPL_EVENT_OUT_CYCLE] = period->cycle,
@@ -127,7 +128,7 @@ static enum lpl_error send_in(struct in_out *io, struct period *period, const st
 	io->active++;
 	if (io->active > io->most)
 		io->most = io->active;
-	lpl_make_paged(&in);
+	lpl_make_paged(&in, io->shift);
 	return lpl_outlet_ref(&io->outlet, &in, report);
 }
 
@@ -138,7 +139,7 @@ static enum lpl_error take(struct in_out *io, const struct lpl_ref *ref, struct 
 
 	LPL_TRY(check_order(io, ref, report));
 	LPL_TRY(advance(io, ref->instr, report));
-	i = make_newest(io, lpl_page_of(ref));
+	i = make_newest(io, lpl_page_of(ref, io->shift));
 	if (i == 0)
 		return lpl_fail(report, LPL_ERR_MEMORY, "reduction in-out:%" PRIu64
 				": no memory for another page", io->length);
@@ -203,7 +204,8 @@ static void in_out_close(struct lpl_reducer_stage *stage)
 	free(io);
 }
 
-static struct lpl_reducer_stage *in_out_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *in_out_new(uint64_t number, unsigned int shift,
+					    struct lpl_sink *next)
 {
 	struct in_out *io = calloc(1, sizeof(*io));
 
@@ -214,6 +216,7 @@ static struct lpl_reducer_stage *in_out_new(uint64_t number, struct lpl_sink *ne
 	io->stage.close = in_out_close;
 	io->outlet.next = next;
 	io->length = number;
+	io->shift = shift;
 	if (!lpl_pages_init_with(&io->pages, sizeof(struct period))) {
 		free(io);
 		return NULL;

@@ -33,6 +33,7 @@ struct activity {
 struct replay {
 	struct lpl_reducer_stage stage;
 	struct lpl_outlet outlet;
+	unsigned int shift;	/* of the pages */
 	struct lpl_pages pages;	/* with a struct activity each */
 	uint32_t spare;		/* a place that is free; 0: there is none */
 	bool reported;		/* records "out" were the last of the stream */
@@ -53,12 +54,13 @@ static enum lpl_error insert(struct replay *replay, uint32_t i, bool write,
 		.ref = replay->last.ref,
 		.instr = replay->last.instr,
 		.cycle = replay->last.cycle,
-		.address = replay->pages.node[i].page.number << LPL_PAGE_SHIFT,
+		.address = replay->pages.node[i].page.number << replay->shift,
 		.space = activity->space,
 		.type = activity->type,
-		.flags = (uint8_t)(LPL_PAGED | LPL_SYNTHETIC | (activity->user ? LPL_USER : 0)),
+		.flags = (uint8_t)(LPL_SYNTHETIC | (activity->user ? LPL_USER : 0)),
 	};
 
+	lpl_make_paged(&ref, replay->shift);
 	if (write)
 		lpl_make_write(&ref);
 	return lpl_outlet_ref(&replay->outlet, &ref, report);
@@ -85,12 +87,12 @@ static enum lpl_error take_in(struct replay *replay, const struct lpl_ref *ref,
 	uint32_t i;
 
 	LPL_TRY(refresh(replay, report));
-	if (lpl_pages_find(&replay->pages, lpl_page_of(ref)) != 0)
+	if (lpl_pages_find(&replay->pages, lpl_page_of(ref, replay->shift)) != 0)
 		return lpl_fail(report, LPL_ERR_DAMAGED, "reduction replay: reference %" PRIu64
 				" is to a page that is active already", ref->ref);
 	if (spare != 0)
 		replay->spare = activity_of(replay, spare)->spare;
-	i = lpl_pages_enter(&replay->pages, lpl_page_of(ref), spare);
+	i = lpl_pages_enter(&replay->pages, lpl_page_of(ref, replay->shift), spare);
 	if (i == 0)
 		return lpl_fail(report, LPL_ERR_MEMORY, "reduction replay: no memory for another "
 				"page");
@@ -115,7 +117,7 @@ static enum lpl_error take_out(struct replay *replay, const struct lpl_event *ev
 {
 	const uint32_t i = lpl_pages_find(&replay->pages, (struct lpl_page){
 		.space = event->arg[LPL_EVENT_OUT_SPACE],
-		.number = event->arg[LPL_EVENT_OUT_ADDRESS] >> LPL_PAGE_SHIFT,
+		.number = event->arg[LPL_EVENT_OUT_ADDRESS] >> replay->shift,
 	});
 
 	if (i == 0)
@@ -163,7 +165,8 @@ static void replay_close(struct lpl_reducer_stage *stage)
 	free(replay);
 }
 
-static struct lpl_reducer_stage *replay_new(uint64_t number, struct lpl_sink *next)
+static struct lpl_reducer_stage *replay_new(uint64_t number, unsigned int shift,
+					    struct lpl_sink *next)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));
 
@@ -174,6 +177,7 @@ static struct lpl_reducer_stage *replay_new(uint64_t number, struct lpl_sink *ne
 	replay->stage.flush = replay_flush;
 	replay->stage.close = replay_close;
 	replay->outlet.next = next;
+	replay->shift = shift;
 	if (!lpl_pages_init_with(&replay->pages, sizeof(struct activity))) {
 		free(replay);
 		return NULL;
