@@ -400,7 +400,7 @@ static void test_specs(void **state)
 		"sad2-fix", "sad2-fix:0",
 		"sad-ws", "sad-ws:0", "sad-ws:4611686018427387905", "sad-ws:18446744073709551617",
 		"sad-ws:1.5", "sd:0", "sd:", "irg:0", "irg:-1", "irg:4611686018427387905",
-		"glass-cao", "glass-cao:0", "glass-cao: 1", "block:", "block:0", "block:2048",
+		"glass-cao", "glass-cao:0", "glass-cao: 1", "block:", "block:0", "block:8",
 		"block:4097", "block:12288", "block:2147483648", "block:18446744073709555712",
 	};
 	struct collector collector;
