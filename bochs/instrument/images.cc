@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Page images; see images.h.  Nothing here knows Bochs: producer.h has what is asked of the machine. */
+/* Page images; see images.h.  Nothing here knows Bochs. */
 #include "images.h"
 
 #include <cstdlib>
 #include <cstring>
 
-#include "producer.h"
 #include "report.h"
+#include "stream.h"
 
 void laplace_images_open(struct laplace_images *images, uint64_t pages, uint32_t window)
 {

@@ -46,4 +46,14 @@ void laplace_images_translations_change(struct laplace_images *images);
 /* All references of the window's pages are known. */
 void laplace_images_window_ends(struct laplace_images *images, const struct laplace_window *w);
 
+/* ---- what it asks of others ---- */
+
+/* An event with these clocks, for the collector. */
+void laplace_emit_record(uint64_t ref, uint64_t instr, uint64_t cycle,
+			 const struct kernel_trace_record *record);
+/* The frame of physical memory that the machine's TLB has for this address; KTR_NONE: none. */
+uint64_t laplace_machine_frame(uint64_t address, bool fetch);
+/* What is in a frame, LPL_IMAGE_BYTES bytes; NULL: no memory. */
+const uint8_t *laplace_machine_memory(uint64_t frame);
+
 #endif

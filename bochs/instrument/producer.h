@@ -79,9 +79,6 @@ void laplace_space_changed(void);
 
 /* One record to the collector. */
 void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
-/* An event with these clocks. */
-void laplace_emit_record(uint64_t ref, uint64_t instr, uint64_t cycle,
-			 const struct kernel_trace_record *record);
 
 /* cycles.cc */
 void laplace_add_jump(uint64_t instr, uint64_t offset);
@@ -98,10 +95,6 @@ void laplace_machine_stack(uint32_t size);	/* of the stack window from now on */
 uint64_t laplace_machine_space(void);		/* the address space: CR3 >> 12 */
 uint64_t laplace_machine_code(uint64_t rip);	/* linear address of an offset of the code segment */
 uint64_t laplace_machine_cycle_offset(void);	/* cycles less instructions */
-/* The frame of physical memory that its TLB has for this address; KTR_NONE: none. */
-uint64_t laplace_machine_frame(uint64_t address, bool fetch);
-/* What is in a frame, LPL_IMAGE_BYTES bytes; NULL: no memory. */
-const uint8_t *laplace_machine_memory(uint64_t frame);
 void laplace_machine_folded(uint32_t moved);	/* this was added to what counts instructions */
 
 #endif
