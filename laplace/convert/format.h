@@ -13,7 +13,7 @@
 
 #include <laplace/convert.h>
 
-#include "recognise.h"
+#include "sample.h"
 
 struct lpl_format {
 	const char *name;

@@ -12,6 +12,7 @@
 
 #include "base/try.h"
 #include "importer.h"
+#include "recognise.h"
 
 #define PAGE_SIZE_MIN UINT64_C(16)
 #define PAGE_SIZE_MAX (UINT64_C(1) << 30)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "recognise.h"
 
 /* "pdats or pdats2": all but those that it is not. */
 static void name_candidates(const struct lpl_sample *sample, char names[LPL_FORMAT_LIST_SIZE])
@@ -25,7 +26,7 @@ const struct lpl_format *lpl_recognise(const char *input, const struct lpl_sampl
 {
 	const struct lpl_format *format, *likely = NULL;
 	char names[LPL_FORMAT_LIST_SIZE];
-	size_t candidates = 0;
+	size_t count[LPL_CERTAIN + 1] = { 0 };
 
 	*guessed = false;
 	for (size_t i = 0; sample->size && (format = lpl_format_at(i)); i++) {
@@ -34,18 +35,19 @@ const struct lpl_format *lpl_recognise(const char *input, const struct lpl_sampl
 
 		if (recognition == LPL_CERTAIN)
 			return format;
-		candidates += recognition != LPL_OTHER;
+		count[recognition]++;
 		if (recognition == LPL_LIKELY)
 			likely = format;
 	}
 	*guessed = likely && (likely->traits & LPL_FORMAT_BINARY);
-	if (likely && candidates == 1)
+	/* any short text may be records, but records are not lines of text, all of one kind */
+	if (count[LPL_LIKELY] == 1 && (!count[LPL_POSSIBLE] || !*guessed))
 		return likely;
 	name_candidates(sample, names);
 	if (!sample->size)
 		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is empty, so that its format cannot be "
 			       "recognised: name it with --from", input);
-	else if (!candidates)
+	else if (!count[LPL_LIKELY] && !count[LPL_POSSIBLE])
 		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is neither din, pdats nor pdats2, which "
 			       "are recognised: name its format with --from", input);
 	else
