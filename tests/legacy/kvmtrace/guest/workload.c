@@ -20,6 +20,7 @@ static const struct workload workloads[] = {
 	{ "sort", sort_run, 0 },
 	{ "tree", tree_run, 0 },
 	{ "copy", copy_run, 0 },
+	{ "churn", churn_run, 0 },
 };
 
 const struct workload *find_workload(const char *name)

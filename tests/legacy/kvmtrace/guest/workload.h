@@ -40,6 +40,7 @@ int steer_run(void);		/* steer.c */
 int sort_run(void);		/* work.c */
 int tree_run(void);
 int copy_run(void);
+int churn_run(void);		/* churn.c */
 
 /* Reads the log slowly, and sees that it has no gap; for a process of its own. */
 int slow_reader(void);		/* steer.c */
