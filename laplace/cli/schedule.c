@@ -534,8 +534,10 @@ int cmd_schedule(int argc, char **argv)
 		status = parse_priorities(&priorities, options.priorities);
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);
-	if (status)
+	if (status) {
+		free(priorities.list);
 		return status;
+	}
 	lpl_reader_jobs(reader, options.jobs);
 	const struct cli_trace_kind kind = cli_trace_kind(lpl_reader_meta(reader));
 
