@@ -513,11 +513,36 @@ static int try_outputs(const struct options *options)
 	return status;
 }
 
+static int schedule_with(const struct options *options, struct priorities *priorities,
+			 struct lpl_reader *reader)
+{
+	const struct cli_trace_kind kind = cli_trace_kind(lpl_reader_meta(reader));
+	struct lpl_machine machine;
+	int status = cli_check_has_canonical(&kind, options->trace);
+
+	if (!status)
+		status = parse_machine(&machine, options, &kind);
+	if (status)
+		return status;
+	machine.priority = priority_of;
+	machine.context = priorities;
+	status = try_machine(&machine);
+	if (status)
+		return status;
+	warn_devices(&machine);
+	status = try_outputs(options);
+	if (!status)
+		status = options->picture ? schedule_and_draw(options, reader, &machine, &kind) :
+			schedule_trace(options, reader, &machine, &kind, NULL);
+	if (status == CLI_DONE || status == CLI_DAMAGED)
+		warn_priorities(priorities, options->trace);
+	return status;
+}
+
 int cmd_schedule(int argc, char **argv)
 {
 	struct options options = { .policy = NULL };
 	struct priorities priorities = { .count = 0 };
-	struct lpl_machine machine;
 	struct lpl_reader *reader;
 	int status = CLI_DONE;
 
@@ -531,33 +556,15 @@ int cmd_schedule(int argc, char **argv)
 	if (!status && options.output)
 		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)
-		status = parse_priorities(&priorities, options.priorities);
-	if (!status)
 		status = cli_reader_open(&reader, options.trace);
 	if (status) {
 		free(priorities.list);
 		return status;
 	}
 	lpl_reader_jobs(reader, options.jobs);
-	const struct cli_trace_kind kind = cli_trace_kind(lpl_reader_meta(reader));
-
-	status = cli_check_has_canonical(&kind, options.trace);
+	status = parse_priorities(&priorities, options.priorities);
 	if (!status)
-		status = parse_machine(&machine, &options, &kind);
-	if (!status) {
-		machine.priority = priority_of;
-		machine.context = &priorities;
-		status = try_machine(&machine);
-	}
-	if (!status)
-		warn_devices(&machine);
-	if (!status)
-		status = try_outputs(&options);
-	if (!status)
-		status = options.picture ? schedule_and_draw(&options, reader, &machine, &kind) :
-			schedule_trace(&options, reader, &machine, &kind, NULL);
-	if (status == CLI_DONE || status == CLI_DAMAGED)
-		warn_priorities(&priorities, options.trace);
+		status = schedule_with(&options, &priorities, reader);
 	free(priorities.list);
 	lpl_reader_close(reader);
 	return status;

@@ -71,7 +71,7 @@ static bool takes_part(const struct oracle_split *split, const struct oracle_mac
 static bool name_differs(const struct oracle_name *expected, const char *found)
 {
 	return strlen(found) != expected->length ||
-		memcmp(found, expected->text, expected->length) != 0;
+		(expected->length != 0 && memcmp(found, expected->text, expected->length) != 0);
 }
 
 static void compare_tasks(compare_number *compare, void *context,
