@@ -557,10 +557,8 @@ int cmd_schedule(int argc, char **argv)
 		status = cli_refuse_existing(options.output, options.overwrite);
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);
-	if (status) {
-		free(priorities.list);
+	if (status)
 		return status;
-	}
 	lpl_reader_jobs(reader, options.jobs);
 	status = parse_priorities(&priorities, options.priorities);
 	if (!status)

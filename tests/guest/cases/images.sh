@@ -4,7 +4,7 @@
 # known words in turn, so each image's contents are known, and their order.
 as --32 -o "$WORK/images.o" "$GUEST/images.S" || skip "there is no assembler"
 ld -m elf_i386 -Ttext 0x7c00 --oformat binary -o "$WORK/images.bin" "$WORK/images.o"
-endless images "$(od -An -v -to1 "$WORK/images.bin" | tr -s ' ' '\\' | tr -d '\n')"
+endless images "$(od -An -v -to1 "$WORK/images.bin" | sed 's,  *,\\,g' | tr -d '\n')"
 
 images() { # NAME K OPTION...
 	local name=$1 pages=$2 status=0
