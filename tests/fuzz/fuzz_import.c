@@ -126,8 +126,12 @@ static struct lpl_meta *meta_of(const struct lpl_import_options *options)
 	snprintf(text, sizeof(text), "%llu",
 		 (unsigned long long)(options->page_size ? options->page_size : 4096));
 	check(!lpl_meta_set(meta, LPL_META_PAGE_SIZE, text));
-	if (is(options->format, LPL_FORMAT_BEHAVIOUR))
-		check(!lpl_meta_set(meta, LPL_META_REDUCTION, "lrubs:1"));
+	if (is(options->format, LPL_FORMAT_BEHAVIOUR)) {
+		snprintf(text, sizeof(text), "%s:%llu",
+			 is(options->format, LPL_FORMAT_HITS) ? "annotated" : "lrubs",
+			 (unsigned long long)options->memory);
+		check(!lpl_meta_set(meta, LPL_META_REDUCTION, text));
+	}
 	return meta;
 }
 
