@@ -32,7 +32,7 @@ struct laplace_images {
 	laplace_translations code, stack;
 };
 
-/* A memory of `pages`, behind windows of `window`, which is no more. */
+/* A memory of `pages`, after windows of `window`, which is no more. */
 void laplace_images_open(struct laplace_images *images, uint64_t pages, uint32_t window);
 void laplace_images_close(struct laplace_images *images);
 

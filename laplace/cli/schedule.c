@@ -501,7 +501,7 @@ static int schedule_and_draw(const struct options *options, struct lpl_reader *r
 }
 
 /*
- * Whoever waits for a long trace shall not wait in vain: what is written at the end can be written, as far
+ * A long run is not to be in vain: what is written at the end can be written, as far
  * as can be known.  Until then there is nothing that would be left if the command is interrupted.
  */
 static int try_outputs(const struct options *options)

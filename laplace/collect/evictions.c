@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The evictions of an LRU memory behind windows; see evictions.h. */
+/* The evictions of an LRU memory after windows; see evictions.h. */
 #include "evictions.h"
 
 #include <stdlib.h>

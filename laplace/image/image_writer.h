@@ -32,7 +32,7 @@ void lpl_image_writer_close(struct lpl_image_writer *writer);	/* NULL is fine */
 void lpl_image_writer_forget(struct lpl_image_writer *writer);
 
 /*
- * An image of this page.  `bytes`: LPL_IMAGE_BYTES of them; NULL: there is no memory behind it.  `send`
+ * An image of this page.  `bytes`: LPL_IMAGE_BYTES of them; NULL: no memory backs it.  `send`
  * is called for each event, which has its tag, arguments and text; the clocks are the caller's.
  */
 void lpl_image_write(struct lpl_image_writer *writer, uint64_t space, uint64_t address,

@@ -49,7 +49,7 @@ struct lpl_local {
 	struct lpl_map by_process;	/* number -> struct memory, of all */
 	struct memory *last;		/* the one last referenced, or NULL */
 	bool timed;			/* ws or vmin is among the policies */
-	uint64_t ref;			/* of the reference that came last */
+	uint64_t ref;			/* of the last reference */
 	uint64_t times;			/* of all processes that have ended */
 	struct lpl_ref *in_own_time;	/* references, as a process's simulator has them */
 	size_t in_own_time_room;

@@ -177,7 +177,7 @@ enum lpl_error lpl_program_counters_open(struct lpl_program_counters **result, c
 		return LPL_OK;
 	*result = NULL;
 	(void)lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: was reduced (%.80s) without program counters: "
-		       "the fetches that say them are gone", trace, reduction);
+		       "the fetches that say them were dropped", trace, reduction);
 	lpl_program_counters_close(counters);
 	return LPL_ERR_UNSUPPORTED;
 }

@@ -292,7 +292,7 @@ static enum lpl_error number_of(struct lpl_compressed_cache *cache, struct lpl_p
 
 /* ---- images ---- */
 
-/* Contents are compressed when they come; an image without them is of some that came. */
+/* Contents are compressed when they come; an image without them is of some that the trace had before. */
 static bool size_of(struct codec *codec, const struct lpl_image *image, uint32_t *size)
 {
 	const struct lpl_key key = LPL_KEY(image->hash.low, image->hash.high);

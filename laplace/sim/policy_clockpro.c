@@ -5,7 +5,7 @@
  *
  * Hot pages, cold pages in memory, and cold pages that left memory in their test periods are on one
  * clock, with three hands.  A page that is fetched is cold and in its test period, on the clock's head,
- * which is right behind HANDhot.
+ * which is directly after HANDhot.
  *
  * - HANDcold looks for a page to evict.  A cold page without its bit set is evicted; it stays on the
  *   clock if it is in its test period.  With its bit set it becomes hot if it is in its test period,

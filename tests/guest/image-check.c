@@ -27,7 +27,7 @@ struct check {
 	uint64_t start, end;
 	FILE *file;			/* NULL: print words */
 	long offset;
-	/* contents that came, by hash, to be found again */
+	/* contents seen, by hash, to be found again */
 	struct lpl_image_hash hash[CONTENTS];
 	uint8_t (*bytes)[LPL_IMAGE_BYTES];
 	size_t contents;

@@ -109,7 +109,7 @@ struct entry *entry_of(uint64_t address)
 	return &m.tlb[address >> 12 & (TLB_ENTRIES - 1)];
 }
 
-/* What is in the TLB is what the tables have, which change only where it is told to forget. */
+/* What is in the TLB is what the tables have, which change only where it has to forget. */
 uint64_t laplace_machine_frame(uint64_t address, bool fetch)
 {
 	const uint64_t page = fetch ? m.code_tlb[address >> 12 & 1] :

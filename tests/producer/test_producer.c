@@ -185,7 +185,7 @@ static bool is_image(const struct lpl_event *event, const struct lpl_image *imag
 	       (bytes ? got_bytes && memcmp(bytes, got_bytes, LPL_IMAGE_BYTES) == 0 : !got_bytes);
 }
 
-/* Leaves what else came out in `rest`.  False: the images are not those that there should be. */
+/* Leaves what else was sent in `rest`.  False: the images are not those that there should be. */
 static bool images_are_right(const struct script *script, struct stream *rest, bool print)
 {
 	static struct truth_image wanted[IMAGES_MOST];

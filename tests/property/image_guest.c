@@ -78,7 +78,7 @@ static void sent(void *context, const struct lpl_event *event)
 static void evict(struct guest *guest)
 {
 	const uint32_t page = guest->lru[--guest->resident];
-	const bool device = page == IMAGE_PAGES - 1;	/* no memory is behind it */
+	const bool device = page == IMAGE_PAGES - 1;	/* no memory backs it */
 
 	image_shown[image_shown_count].page = page;
 	memcpy(image_shown[image_shown_count++].bytes, guest->memory[page], LPL_IMAGE_BYTES);

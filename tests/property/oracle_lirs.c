@@ -147,7 +147,7 @@ static void take_off(struct clockpro *pro, uint32_t page)
 	queue_remove(&pro->clock, page);
 }
 
-/* The list's head is right behind HANDhot, which meets what is there after all others. */
+/* The list's head is directly after HANDhot, which meets what is there after all others. */
 static void put_on_head(struct clockpro *pro, uint32_t page)
 {
 	if (pro->hand_hot == pro->none)

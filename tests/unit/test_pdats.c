@@ -724,7 +724,7 @@ static void no_file_is_taken_for_another(void **unused)
 		if (!format && (wish.header || count == REFS))
 			fail_msg("seed %" PRIu64 ": not recognised", seed);
 		found += format != NULL;
-		/* what nobody wrote */
+		/* what no writer wrote */
 		for (size_t i = 0; i < bits.count / 8; i++)
 			bits.bytes[i] = (uint8_t)next_random(&random);
 		assert_null(recognised(&bits));

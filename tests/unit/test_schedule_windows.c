@@ -96,7 +96,7 @@ static void waits(void **state)
 	lpl_schedule_close(schedule);
 }
 
-/* What came before fills some blocks of the temporary file, and many tasks have their part in it. */
+/* What was before fills some blocks of the temporary file, and many tasks have their part in it. */
 static void play_long_before(struct guest *guest)
 {
 	char text[100];

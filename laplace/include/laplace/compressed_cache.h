@@ -47,8 +47,8 @@ struct lpl_compressed_result {
 	uint64_t filled, compressed, rejected, unknown;
 	uint64_t pool_evictions;	/* to the store, for want of room */
 	uint64_t bytes_compressed;	/* by the codec: what went in ... */
-	uint64_t bytes_packed;		/* ... and came out */
-	uint64_t bytes_decompressed;	/* that came out of the pool */
+	uint64_t bytes_packed;		/* ... and after it was packed */
+	uint64_t bytes_decompressed;	/* that were read from the pool */
 	uint64_t bytes_written, bytes_read;	/* to and from the store */
 	uint64_t pool_most;		/* bytes in the pool at once */
 	bool exact;			/* A is the images' K, and the trace exact for LRU from there on */

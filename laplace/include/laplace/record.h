@@ -241,7 +241,7 @@ enum lpl_state_snapshot {
 
 /* What is known of a page that was evicted (LPL_EVENT_IMAGE). */
 enum lpl_image_kind {
-	LPL_IMAGE_UNKNOWN = 0,	/* no memory of the machine was behind the page: a device, say */
+	LPL_IMAGE_UNKNOWN = 0,	/* no memory of the machine backed the page: a device, say */
 	LPL_IMAGE_FILLED = 1,	/* one word of eight bytes, again and again; mostly 0 */
 	LPL_IMAGE_STORED = 2	/* anything else */
 };
