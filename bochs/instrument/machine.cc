@@ -48,8 +48,11 @@ uint64_t laplace_machine_frame(uint64_t address, bool fetch)
 	return LPFOf(entry->lpf) == LPFOf(address) ? entry->ppf >> 12 : KTR_NONE;
 }
 
+/* (Where there is no memory Bochs has a page that is the same for all of these.) */
 const uint8_t *laplace_machine_memory(uint64_t frame)
 {
+	if (frame >= BX_MEM(0)->get_memory_len() >> 12)
+		return NULL;
 	return BX_MEM(0)->getHostMemAddr(CPU, frame << 12, BX_READ);
 }
 

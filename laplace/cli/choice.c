@@ -106,8 +106,11 @@ int cli_choice_meta(struct lpl_meta **chosen, const struct lpl_meta *meta,
 	*chosen = lpl_meta_copy(meta);
 	if (!*chosen)
 		return cli_complain(CLI_FAILED, "no memory");
-	if (lpl_choice_chooses(choice))
+	if (lpl_choice_chooses(choice)) {
+		/* these are evictions of a memory that all references share */
+		lpl_meta_remove(*chosen, LPL_META_IMAGES);
 		error = note_choice(*chosen, choice, &report);
+	}
 	if (!error && before.reduction && !keeps_exactness(&before, choice)) {
 		error = (int)lpl_reduction_chosen(before.reduction, reduction, &report);
 		if (!error)

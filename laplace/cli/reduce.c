@@ -45,6 +45,15 @@ static void take_digits(struct argp_state *state, const struct cli_option *optio
 		 cli_limited(state, option, value));
 }
 
+/* Such as a pipe, of which there is nothing to read a second time. */
+static bool is_read_once(const char *path)
+{
+	struct stat about;
+
+	return strcmp(path, "-") == 0 ||
+	       (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+}
+
 static void check_all(struct argp_state *state, void *config)
 {
 	const struct options *options = config;
@@ -53,7 +62,7 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "which method?  -m sad:64, for one");
 	if (!options->output)
 		argp_error(state, "where to?  -o names the trace to write");
-	if (options->pc && options->trace && strcmp(options->trace, "-") == 0)
+	if (options->pc && options->trace && is_read_once(options->trace))
 		argp_error(state, "--pc reads the trace twice: name a file");
 	if (options->pc && lpl_choice_chooses(&options->choice))
 		argp_error(state, "--pc is for whole traces");

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <laplace/reducer.h>
 #include <laplace/schedule.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
@@ -379,6 +380,23 @@ static void warn_reduced(const struct lpl_schedule_trace *trace, const struct op
 			     options->trace, kind->reduction, kind->any_order, trace->shared, trace->pages);
 }
 
+/* In the recorded order faults are those of a memory for all, on what the reduction left. */
+static void warn_recorded(const struct options *options, const struct lpl_machine *machine,
+			  const struct cli_trace_kind *kind)
+{
+	struct lpl_exactness exactness;
+
+	if (kind->is_whole || !machine->pages)
+		return;
+	if (options->memory == LPL_MEMORY_GLOBAL &&
+	    (!options->policy || strcmp(options->policy, "lru") == 0) &&
+	    lpl_reduction_exactness(kind->reduction, &exactness) && exactness.lru &&
+	    machine->pages >= exactness.lru)
+		return;
+	cli_complain(0, "warning: %s: was reduced by %s: these faults are not exact", options->trace,
+		     kind->reduction);
+}
+
 /* What is to be known of the numbers. */
 static int warn(const struct lpl_schedule_trace *trace, const struct options *options,
 		const struct cli_trace_kind *kind)
@@ -413,6 +431,8 @@ static int run(struct lpl_schedule *schedule, const struct options *options,
 
 	if (!status && options->pages)
 		status = parse_pages(options->pages, kind, trace->pages, &machine->pages);
+	if (!status && options->scheduler == LPL_SCHEDULER_RECORDED)
+		warn_recorded(options, machine, kind);
 	if (!status && options->output)
 		status = cli_remade_open(&remade, pass, &remade_options);
 	if (status)

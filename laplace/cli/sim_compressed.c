@@ -65,7 +65,8 @@ static int add_codec(struct lpl_compressed_cache *cache, const char *policy, con
 		return cli_complain(CLI_USAGE, "policy '%s': compressed caching (cc) is simulated alone",
 				    policy);
 	for (size_t i = 0; i < sizes->pages.count; i++) {
-		const uint64_t pages = sizes->pages.size[i], as_much = pages * LPL_IMAGE_BYTES;
+		const uint64_t pages = sizes->pages.size[i];
+		const uint64_t as_much = pages > UINT64_MAX / LPL_IMAGE_BYTES ? UINT64_MAX : pages * LPL_IMAGE_BYTES;
 		const uint64_t *pool = sizes->pool.count ? sizes->pool.size : &as_much;
 		const size_t pools = sizes->pool.count ? sizes->pool.count : 1;
 
@@ -211,6 +212,9 @@ static int check(const struct lpl_meta *meta, const char *trace, uint64_t *image
 	if (kind.page_size != LPL_IMAGE_BYTES)
 		return cli_complain(CLI_USAGE, "%s: has pages of %" PRIu64 " bytes, but images are of %d",
 				    trace, kind.page_size, LPL_IMAGE_BYTES);
+	if (kind.behaviour || lpl_reduction_records(kind.reduction))
+		return cli_complain(CLI_USAGE, "%s: was reduced by %s, and is no reference trace: images are "
+				    "simulated with references", trace, kind.reduction);
 	return CLI_DONE;
 }
 

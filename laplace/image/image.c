@@ -87,6 +87,8 @@ bool lpl_image_take(struct lpl_image_reader *reader, const struct lpl_event *eve
 {
 	if (event->tag == LPL_EVENT_IMAGE)
 		return take_image(reader, event, image);
+	if (event->tag == LPL_EVENT_GAP)	/* what was to have these parts is missing */
+		lpl_image_reader_init(reader);
 	if (event->tag != LPL_EVENT_IMAGE_PART)
 		return false;
 	/* (what the caller was given of the image before may be overwritten now) */

@@ -124,7 +124,7 @@ enum lpl_error lpl_image_files_open(struct lpl_image_files **result, const char 
 				    struct lpl_report *report)
 {
 	struct lpl_image_files *files = calloc(1, sizeof(*files));
-	int table;
+	int table, length = (int)strnlen(path, PATH_MAX);
 
 	*result = NULL;
 	if (files == NULL)
@@ -132,8 +132,10 @@ enum lpl_error lpl_image_files_open(struct lpl_image_files **result, const char 
 	files->directory = -1;
 	files->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	lpl_image_reader_init(&files->reader);
-	snprintf(files->path, sizeof(files->path), "%s", path);
-	if ((size_t)snprintf(files->part, sizeof(files->part), "%s.part", path) >= sizeof(files->part) ||
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	snprintf(files->path, sizeof(files->path), "%.*s", length, path);
+	if ((size_t)snprintf(files->part, sizeof(files->part), "%.*s.part", length, path) >= sizeof(files->part) ||
 	    *path == '\0' || access(path, F_OK) == 0) {
 		free(files);
 		return lpl_fail(report, LPL_ERR_USAGE, "%.300s: is there already, or no name of a directory",

@@ -119,8 +119,12 @@ void lpl_canonical_pages_init(struct canonical_pages *pages)
 
 void lpl_canonical_pages_free(struct canonical_pages *pages)
 {
-	while (!LIST_EMPTY(&pages->all))
-		drop(LIST_FIRST(&pages->all));
+	struct described_page *next;
+
+	for (struct described_page *page = LIST_FIRST(&pages->all); page != NULL; page = next) {
+		next = LIST_NEXT(page, in_all);
+		free(page);
+	}
 	lpl_map_free(&pages->translated);
 	lpl_map_free(&pages->described);
 }

@@ -41,7 +41,7 @@ struct in_out {
 	uint64_t length;	/* N */
 	uint64_t segment;	/* this one ... */
 	uint64_t start;		/* ... and its first instruction */
-	uint64_t ref, instr, cycle;	/* clocks of the last record; the number of the last reference */
+	uint64_t ref, instr, cycle;	/* clocks of the last record */
 	uint64_t active, most;	/* pages not reported: now, and at most so far */
 	struct lpl_pages pages;	/* with a struct period each */
 };
@@ -170,6 +170,8 @@ static enum lpl_error in_out_event(struct lpl_sink *sink, const struct lpl_event
 		LPL_TRY(advance(io, event->instr, report));
 		io->instr = event->instr;
 	}
+	if (event->ref > io->ref)
+		io->ref = event->ref;
 	if (event->cycle > io->cycle)
 		io->cycle = event->cycle;
 	return lpl_outlet_event(&io->outlet, event, report);

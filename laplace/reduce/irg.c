@@ -43,7 +43,7 @@ struct irg {
 	uint64_t theta;
 	unsigned int shift;	/* log2 of a page's size */
 	uint64_t now;
-	uint64_t instr, cycle;	/* clocks of the last record */
+	uint64_t ref, instr, cycle;	/* clocks of the last record */
 	uint64_t sum;		/* of the distances that are not above theta */
 	struct lpl_pages pages;	/* with a struct recent each */
 	struct lpl_dropped_writes dropped;	/* to pages that are not there */
@@ -100,7 +100,7 @@ static enum lpl_error irg_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 					"reduction irg:%" PRIu64 ": reference %" PRIu64
 					" comes after reference %" PRIu64, irg->theta, ref->ref,
 					irg->now);
-		irg->now = ref->ref;
+		irg->now = irg->ref = ref->ref;
 		irg->instr = ref->instr;
 		irg->cycle = ref->cycle;
 		i = lpl_pages_hit(&irg->pages, page);
@@ -127,6 +127,7 @@ static enum lpl_error irg_event(struct lpl_sink *sink, const struct lpl_event *e
 {
 	struct irg *irg = (struct irg *)sink;
 
+	irg->ref = event->ref;
 	irg->instr = event->instr;
 	irg->cycle = event->cycle;
 	return lpl_outlet_event(&irg->outlet, event, report);
@@ -156,7 +157,7 @@ static enum lpl_error irg_finish(struct lpl_sink *sink, struct lpl_report *repor
 {
 	struct irg *irg = (struct irg *)sink;
 	const struct lpl_event event = {
-		.ref = irg->now,
+		.ref = irg->ref,
 		.instr = irg->instr,
 		.cycle = irg->cycle,
 		.tag = LPL_EVENT_GAPS,
@@ -164,6 +165,7 @@ static enum lpl_error irg_finish(struct lpl_sink *sink, struct lpl_report *repor
 			[LPL_EVENT_GAPS_SUM] = irg->sum,
 			[LPL_EVENT_GAPS_CUT] = cut_off(irg),
 			[LPL_EVENT_GAPS_THETA] = irg->theta,
+			[LPL_EVENT_GAPS_LAST] = irg->now,
 		},
 	};
 

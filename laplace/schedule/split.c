@@ -369,6 +369,7 @@ static enum lpl_error take_reference(struct lpl_merge_output *output, const stru
 		LPL_TRY(turn_to(split, merged->task, report));
 	item = take_record(split, ref->ref, ref->instr, ref->cycle,
 			   (ref->flags & LPL_SYNTHETIC) == 0);
+	split->outside = false;		/* what said that it is on may be missing */
 	item.kind = LPL_ITEM_REFERENCE;
 	item.type = ref->type % LPL_TYPES;
 	item.flags = ref->flags & 15;

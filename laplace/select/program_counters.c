@@ -157,7 +157,7 @@ enum lpl_error lpl_program_counters_open(struct lpl_program_counters **result, c
 					 struct lpl_sink *next, struct lpl_report *report)
 {
 	struct lpl_program_counters *counters;
-	const char *reduction;
+	const char *reduction, *only;
 
 	*result = NULL;
 	counters = calloc(1, sizeof(*counters));
@@ -171,13 +171,15 @@ enum lpl_error lpl_program_counters_open(struct lpl_program_counters **result, c
 		return report ? report->error : LPL_ERR_IO;
 	}
 	reduction = lpl_meta_get(lpl_reader_meta(counters->reader), LPL_META_REDUCTION);
-	counters->whole = !reduction || strcmp(reduction, "none") == 0;
+	only = lpl_meta_get(lpl_reader_meta(counters->reader), LPL_META_ONLY);
+	counters->whole = !only && (!reduction || strcmp(reduction, "none") == 0);
 	*result = counters;
 	if (counters->whole || has_counters(lpl_reader_meta(counters->reader)))
 		return LPL_OK;
 	*result = NULL;
-	(void)lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: was reduced (%.80s) without program counters: "
-		       "the fetches that say them were dropped", trace, reduction);
+	(void)lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: was reduced (%.80s%s) without program counters: "
+		       "the fetches that say them were dropped", trace, reduction ? reduction : "none",
+		       only ? ", some references only" : "");
 	lpl_program_counters_close(counters);
 	return LPL_ERR_UNSUPPORTED;
 }

@@ -401,7 +401,7 @@ static void complete_space_time(const struct lpl_simulator *simulator,
 		result->space_time = number[LPL_EVENT_GAPS_SUM] + (forward ? result->faults :
 			result->faults * simulator->theta - number[LPL_EVENT_GAPS_CUT]);
 		result->mean_resident = (double)result->space_time /
-			((double)(simulator->gaps.ref - simulator->first_time) + 1);
+			((double)(number[LPL_EVENT_GAPS_LAST] - simulator->first_time) + 1);
 	}
 }
 

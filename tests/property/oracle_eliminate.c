@@ -68,6 +68,11 @@ static size_t before_end(const struct stream *in)
 	return SIZE_MAX;
 }
 
+static uint64_t ref_of(const struct stream *in, size_t i)
+{
+	return in->item[i].is_event ? in->item[i].event.ref : in->item[i].ref.ref;
+}
+
 static uint64_t instr_of(const struct stream *in, size_t i)
 {
 	return in->item[i].is_event ? in->item[i].event.instr : in->item[i].ref.instr;
@@ -226,7 +231,7 @@ static void add_last(const struct stream *in, struct lpl_event event, struct str
 
 	if (last == SIZE_MAX)
 		return;
-	event.ref = in->item[last].ref.ref;
+	event.ref = ref_of(in, in->count - 1);
 	event.instr = instr_of(in, in->count - 1);
 	event.cycle = cycle_of(in, in->count - 1);
 	stream_add_event(out, &event);
@@ -251,6 +256,8 @@ static void add_gaps(const struct stream *in, uint64_t theta, struct stream *out
 		else
 			event.arg[LPL_EVENT_GAPS_SUM] += gap <= theta ? gap : 0;
 	}
+	if (end != SIZE_MAX)
+		event.arg[LPL_EVENT_GAPS_LAST] = in->item[end].ref.ref;
 	add_last(in, event, out);
 }
 

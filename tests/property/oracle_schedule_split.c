@@ -425,9 +425,12 @@ static bool is_outside(const struct oracle_split *split, const struct item *reco
 {
 	const struct item *item = record, *end = split->in->item + split->in->count;
 
-	while (item-- > split->in->item)
+	while (item-- > split->in->item) {
 		if (says_tracing(item))
 			return item->event.arg[LPL_EVENT_TRACING_ON] == 0;
+		if (!item->is_event)
+			return false;
+	}
 	/* nothing has been said: it is off if it has to be switched on before there is any reference */
 	for (item = split->in->item; item < end && item->is_event; item++)
 		if (says_tracing(item))

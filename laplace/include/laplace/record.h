@@ -218,6 +218,7 @@ struct lpl_event {
 	ARG(LPL_EVENT_GAPS, SUM, 0, "sum", KTR_DECIMAL) \
 	ARG(LPL_EVENT_GAPS, CUT, 1, "cut off", KTR_DECIMAL) \
 	ARG(LPL_EVENT_GAPS, THETA, 2, "theta", KTR_DECIMAL) \
+	ARG(LPL_EVENT_GAPS, LAST, 3, "last reference", KTR_DECIMAL) \
 \
 	/* before a reference that a reduction kept: where the instruction begins that made it; \
 	 * the clocks are those of the reference, but for its number, which is still to come */ \
