@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compare-traces [-r SPEC] [-s] [-w] A B: is the stream of trace A, reduced by SPEC,
+ * compare-traces [-o] [-r SPEC] [-s] [-w] A B: is the stream of trace A, reduced by SPEC,
  * that of trace B, in every field of every reference and event?
  *
+ *	-o	A begins outside of windows of time, and what is before its first event `tracing`
+ *		took no time in B: all has A's first clocks up to there
  *	-r SPEC	reduce A on its way (`window:64+sad:64`)
  *	-s	only up to where A's recording stops
  *	-w	leave page walks out of both, and so do without the references'
@@ -26,6 +28,8 @@ struct comparison {
 	struct lpl_sink sink;		/* takes A */
 	struct items b;
 	bool without_walks, until_stop;
+	bool outside, begun;		/* (-o) before the first window; A has begun */
+	struct lpl_ref first, lost;	/* clocks of A: where it begins; what passed before that window */
 	bool stopped;			/* what follows does not matter */
 	uint64_t refs, events, differences;
 };
@@ -106,6 +110,23 @@ static bool same_event(const struct comparison *c, const struct lpl_event *a,
 	return (c->without_walks || a->ref == b->ref) && events_equal(a, b);
 }
 
+/* Clocks of A as they are to be in B; `last`: up to here A was outside. */
+static void correct_clocks(struct comparison *c, uint64_t *instr, uint64_t *cycle, bool last)
+{
+	if (!c->begun) {
+		c->begun = true;
+		c->first.instr = *instr;
+		c->first.cycle = *cycle;
+	}
+	if (c->outside) {
+		c->lost.instr = *instr - c->first.instr;
+		c->lost.cycle = *cycle - c->first.cycle;
+	}
+	*instr -= c->lost.instr;
+	*cycle -= c->lost.cycle;
+	c->outside &= !last;
+}
+
 static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 				struct lpl_report *report)
 {
@@ -113,10 +134,12 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 
 	(void)report;
 	for (size_t i = 0; i < count && !c->stopped; i++) {
-		const struct lpl_ref *a = &refs[i];
+		struct lpl_ref corrected = refs[i];
+		const struct lpl_ref *a = &corrected;
 
 		if (c->without_walks && is_walk(a))
 			continue;
+		correct_clocks(c, &corrected.instr, &corrected.cycle, true);
 		fill(c);
 		if (c->b.next == c->b.count) {
 			/* nothing can be paired from here on */
@@ -141,14 +164,17 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	return LPL_OK;
 }
 
-static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *sent,
 				 struct lpl_report *report)
 {
 	struct comparison *c = (struct comparison *)sink;
+	struct lpl_event corrected = *sent;
+	const struct lpl_event *event = &corrected;
 
 	(void)report;
 	if (c->stopped)
 		return LPL_OK;
+	correct_clocks(c, &corrected.instr, &corrected.cycle, sent->tag == LPL_EVENT_TRACING);
 	c->stopped = c->until_stop && event->tag == LPL_EVENT_TRACING &&
 		event->arg[LPL_EVENT_TRACING_ON] == 0;
 	fill(c);
@@ -188,7 +214,7 @@ static enum lpl_error take_end(struct lpl_sink *sink, struct lpl_report *report)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: compare-traces [-r SPEC] [-s] [-w] A B\n");
+	fprintf(stderr, "usage: compare-traces [-o] [-r SPEC] [-s] [-w] A B\n");
 	return USAGE;
 }
 
@@ -201,9 +227,11 @@ int main(int argc, char *argv[])
 	const char *spec = "none";
 	int option;
 
-	while ((option = getopt(argc, argv, "r:sw")) != -1) {
+	while ((option = getopt(argc, argv, "or:sw")) != -1) {
 		if (option == 'r')
 			spec = optarg;
+		else if (option == 'o')
+			c.outside = true;
 		else if (option == 's')
 			c.until_stop = true;
 		else if (option == 'w')
