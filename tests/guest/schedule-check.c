@@ -4,7 +4,8 @@
  * have canonical pages.  And is each note of B left before it is read?
  *
  * NOTES has a line for each note (relay.c): what it is called, and its page, in hexadecimal.
- * What a task does are its references and events, but for those that say what runs, or what a page is.
+ * What a task does are its references and events, but for those that say what runs, what a page is, or
+ * which wait has ended: waits end as the machine has it.
  * Which task runs is known here from the events alone: the latest `schedule` brought it, or it reported the
  * latest other event.
  *
@@ -99,6 +100,7 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	case KTR_SCHEDULE:
 		watch->runs = (uint32_t)event->arg[KTR_SCHEDULE_NEXT_TID] % TIDS;
 		break;
+	case KTR_WAKE:
 	case LPL_EVENT_TRACING:
 	case LPL_EVENT_PAGE:
 		break;
