@@ -119,7 +119,7 @@ static const char *read_diff(struct lpl_importer *importer, const char *at)
 		at : NULL;
 }
 
-/* Of a record whose space has so many bytes. */
+/* Of a record with so many bytes for the space. */
 #define PACKED_BYTES(space_bytes) (14 + (space_bytes))
 #define RAW17_SPACE 3
 #define RAW18_SPACE 4

@@ -59,7 +59,7 @@ struct lpl_compressed_result {
 struct lpl_compressed_cache;
 
 /*
- * A trace whose images are of a memory of `images` pages (lpl_images_of()), and its LPL_META_REDUCTION
+ * A trace with images of a memory of `images` pages (lpl_images_of()), and its LPL_META_REDUCTION
  * (NULL: "none").  LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_compressed_cache_open(struct lpl_compressed_cache **cache, uint64_t images,
