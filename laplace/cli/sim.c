@@ -39,6 +39,7 @@ struct options {
 	const char *by;			/* NULL: of all together */
 	enum lpl_runner_unit unit;	/* that `by` says */
 	const char *pool;		/* of compressed caching; NULL: not given */
+	uint64_t huge;			/* of it, too; 0: not given */
 	bool json;
 	enum cli_when progress;
 	const char *trace;
@@ -67,14 +68,14 @@ static void check_memory(struct argp_state *state, void *config)
 	if (options->local && options->by)
 		argp_error(state, "--by is of one memory for all; with --local each has its own");
 	if (!cli_is_compressed(options->policies)) {
-		if (options->pool)
-			argp_error(state, "--pool is for compressed caching: -p cc:CODEC");
+		if (options->pool || options->huge)
+			argp_error(state, "--pool and --huge are for compressed caching: -p cc:CODEC");
 		return;
 	}
-	if (options->fifo || options->local || options->by || options->page_size ||
-	    lpl_choice_chooses(&options->choice) || options->addresses == CLI_ADDRESSES_CANONICAL)
-		argp_error(state, "with -p cc all of a trace is simulated, on virtual pages: --fifo, --local, "
-			   "--by, --page-size, --addresses canonical and the choices are not for it");
+	if (options->fifo || options->local || options->by || options->page_size || options->choice.kinds ||
+	    options->choice.file || options->addresses == CLI_ADDRESSES_CANONICAL)
+		argp_error(state, "with -p cc virtual pages are simulated: --fifo, --local, --by, --page-size, "
+			   "--addresses canonical, --kind and --file are not for it");
 }
 
 static void take_page_size(struct argp_state *state, const struct cli_option *option, const char *value,
@@ -110,6 +111,9 @@ static const struct cli_option option_table[] = {
 	  "first" },
 	{ "pool", CLI_TEXT, CLI_INTO(struct options, pool), .argument = "BYTES",
 	  .help = "With -p cc: bytes for compressed pages, as 1M,4M (as many as -s has)" },
+	{ "huge", CLI_NUMBER, CLI_INTO(struct options, huge), .argument = "BYTES", .least = 1, .most = 4096,
+	  .help = "With -p cc: keep a page that is compressed to so many bytes or more as it is, but in "
+	  "the pool, as zram does" },
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(jobs, struct options, jobs),
@@ -548,6 +552,7 @@ int cmd_sim(int argc, char **argv)
 	if (cli_is_compressed(options.policies))
 		return cli_sim_compressed(&(struct cli_compressed){
 			.policies = options.policies, .sizes = options.sizes, .pool = options.pool,
+			.huge = (uint32_t)options.huge, .choice = &options.choice,
 			.trace = options.trace, .jobs = options.jobs, .json = options.json,
 			.progress = options.progress
 		});

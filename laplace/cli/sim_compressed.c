@@ -85,7 +85,8 @@ static int add_codec(struct lpl_compressed_cache *cache, const char *policy, con
 	NUMBER(cold_faults) NUMBER(pool_hits) NUMBER(store_faults) NUMBER(filled) NUMBER(compressed) \
 	NUMBER(rejected) NUMBER(unknown) NUMBER(pool_evictions) NUMBER(pool_most) \
 	NUMBER(bytes_compressed) NUMBER(bytes_packed) NUMBER(bytes_decompressed) NUMBER(bytes_written) \
-	NUMBER(bytes_read)
+	NUMBER(bytes_read) NUMBER(huge) NUMBER(end_filled) NUMBER(end_compressed) NUMBER(end_huge) \
+	NUMBER(end_bytes)
 
 /* How many times smaller; false: nothing was compressed. */
 static bool ratio_of(uint64_t in, uint64_t out, double *ratio)
@@ -142,8 +143,10 @@ static void print_result(const struct lpl_compressed_result *result)
 	printf(",%s\n", result->exact ? "yes" : "no");
 }
 
-static void warn(const struct lpl_compressed_cache *cache, const char *trace, uint64_t images)
+static void warn(const struct lpl_compressed_cache *cache, const struct cli_compressed *options,
+		 uint64_t images)
 {
+	const char *trace = options->trace;
 	bool inexact = false;
 	uint64_t unknown = 0;
 
@@ -153,7 +156,10 @@ static void warn(const struct lpl_compressed_cache *cache, const char *trace, ui
 		inexact |= !result->exact;
 		unknown = result->unknown > unknown ? result->unknown : unknown;
 	}
-	if (inexact)
+	if (inexact && lpl_choice_chooses(options->choice))
+		cli_complain(0, "warning: %s: its images are of what a memory of all references evicts; of a part "
+			     "of them no result is exact", trace);
+	else if (inexact)
 		cli_complain(0, "warning: %s: its images are of what a memory of %" PRIu64 " pages evicts; "
 			     "results marked `no' are not exact", trace, images);
 	if (unknown)
@@ -190,6 +196,7 @@ static int run(struct lpl_compressed_cache *cache, struct lpl_reader *reader,
 {
 	struct cli_progress progress;
 	struct cli_pass pass = { .reader = reader, .path = options->trace, .progress = &progress,
+				 .choice = options->choice, .renumbers = true,
 				 .sink = lpl_compressed_cache_sink(cache) };
 	int status;
 
@@ -197,7 +204,7 @@ static int run(struct lpl_compressed_cache *cache, struct lpl_reader *reader,
 	status = cli_pass_run(&pass);
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		return status;
-	warn(cache, options->trace, images);
+	warn(cache, options, images);
 	return print_results(cache, options->json) ? CLI_FAILED : status;
 }
 
@@ -218,10 +225,21 @@ static int check(const struct lpl_meta *meta, const char *trace, uint64_t *image
 	return CLI_DONE;
 }
 
+static int open_cache(struct lpl_compressed_cache **cache, const struct lpl_meta *meta, uint64_t images,
+		      const struct cli_compressed *options)
+{
+	const struct lpl_compressed_options how = {
+		.images = images, .reduction = lpl_meta_get(meta, LPL_META_REDUCTION),
+		.part = lpl_choice_part(options->choice, LPL_IMAGE_BYTES), .huge = options->huge
+	};
+	struct lpl_report report = { 0 };
+
+	return lpl_compressed_cache_open(cache, &how, &report) ? cli_report(&report) : CLI_DONE;
+}
+
 int cli_sim_compressed(const struct cli_compressed *options)
 {
 	struct lpl_compressed_cache *cache = NULL;
-	struct lpl_report report = { 0 };
 	struct sizes sizes = { .pages = { .count = 0 } };
 	struct lpl_reader *reader;
 	char *rest = options->policies, *policy;
@@ -234,9 +252,8 @@ int cli_sim_compressed(const struct cli_compressed *options)
 	status = check(lpl_reader_meta(reader), options->trace, &images);
 	if (!status)
 		status = parse_sizes(&sizes, options, images);
-	if (!status && lpl_compressed_cache_open(&cache, images, lpl_meta_get(lpl_reader_meta(reader),
-									  LPL_META_REDUCTION), &report))
-		status = cli_report(&report);
+	if (!status)
+		status = open_cache(&cache, lpl_reader_meta(reader), images, options);
 	while (!status && (policy = strsep(&rest, ",")))
 		status = add_codec(cache, policy, &sizes);
 	if (!status)

@@ -4,6 +4,9 @@
 #define LAPLACE_CLI_SIM_COMPRESSED_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include <laplace/select.h>
 
 #include "options.h"
 
@@ -11,6 +14,8 @@ struct cli_compressed {
 	char *policies;			/* cc[:CODEC],...; cut at its commas */
 	const char *sizes;		/* of the first level; NULL: the images' K */
 	const char *pool;		/* in bytes; NULL: as many as the first level has */
+	uint32_t huge;			/* bytes from which a page stays as it is; 0: none */
+	const struct lpl_choice_options *choice;
 	const char *trace;
 	unsigned int jobs;
 	bool json;

@@ -6,7 +6,7 @@
  * A memory with a first level of K pages evicts it with that reference, so the image is what is
  * compressed then.  A larger one evicts it later, or not at all.  No reference to the page lies in between,
  * or its next image would be known by then; so what the page holds can have changed only by another
- * name of it, or a device.
+ * name of it, or a device.  Of a part of the references the same is true, but for what the others do.
  */
 #include <laplace/compressed_cache.h>
 
@@ -51,6 +51,7 @@ struct level {
 struct memory {
 	struct lpl_compressed_result result;
 	size_t codec;
+	uint32_t huge;		/* bytes; more than a page has: none is */
 	struct place *place;	/* by number */
 	size_t room;
 	struct level first, pool;
@@ -70,6 +71,7 @@ struct codec {
 struct lpl_compressed_cache {
 	struct lpl_sink sink;
 	uint64_t images, exact_from;
+	uint32_t huge;
 	struct lpl_image_reader reader;
 	struct lpl_map numbers;		/* of pages, from 1 on */
 	uint32_t pages;
@@ -167,11 +169,21 @@ static void pool(struct memory *memory, uint32_t number, uint32_t bytes)
 	enter(memory, &memory->pool, number, POOLED);
 }
 
+/* What was compressed to so many bytes takes `packed` in the pool, if it enters that. */
+static bool enters_pool(const struct memory *memory, uint32_t bytes, uint32_t *packed)
+{
+	const bool huge = bytes >= memory->huge;
+
+	*packed = huge ? LPL_IMAGE_BYTES : bytes;
+	return (huge || bytes < LPL_IMAGE_BYTES) && *packed <= memory->result.pool;
+}
+
 static void evict(struct memory *memory, const struct codec *codec, uint64_t ref)
 {
 	struct lpl_compressed_result *result = &memory->result;
 	const uint32_t number = memory->first.oldest;
 	const uint32_t bytes = codec->image[number];
+	uint32_t packed;
 	struct lpl_compressed_sample *sample = sample_at(memory, ref);
 
 	leave(memory, &memory->first, number);
@@ -187,17 +199,20 @@ static void evict(struct memory *memory, const struct codec *codec, uint64_t ref
 		memory->place[number].where = HELD;
 		return;
 	}
+	const bool enters = enters_pool(memory, bytes, &packed);
+
 	result->bytes_compressed += LPL_IMAGE_BYTES;
-	result->bytes_packed += bytes;
+	result->bytes_packed += packed;
 	sample->evicted++;
-	sample->bytes += bytes;
-	if (bytes >= LPL_IMAGE_BYTES || bytes > result->pool) {
+	sample->bytes += packed;
+	if (!enters) {
 		result->rejected++;
 		store(memory, number);
 		return;
 	}
 	result->compressed++;
-	pool(memory, number, bytes);
+	result->huge += bytes >= memory->huge;
+	pool(memory, number, packed);
 }
 
 /* The page comes from where it is; first, so that it needs no room there any more. */
@@ -346,6 +361,20 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	return LPL_OK;
 }
 
+static void count_end(struct lpl_compressed_cache *cache, struct memory *memory)
+{
+	struct lpl_compressed_result *result = &memory->result;
+
+	result->end_compressed = memory->pool.count;
+	result->end_bytes = memory->pool_bytes;
+	for (uint32_t number = 1; number <= cache->pages; number++) {
+		const struct place *page = &memory->place[number];
+
+		result->end_filled += page->where == HELD;
+		result->end_huge += page->where == POOLED && page->bytes == LPL_IMAGE_BYTES;
+	}
+}
+
 static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
 {
 	struct lpl_compressed_cache *cache = (struct lpl_compressed_cache *)sink;
@@ -355,6 +384,7 @@ static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *repo
 		struct memory *memory = cache->memory[m];
 		size_t *samples = &memory->result.samples;
 
+		count_end(cache, memory);
 		memory->result.sample = memory->sample;
 		*samples = LPL_COMPRESSED_SAMPLES;
 		while (*samples > 0 && memory->sample[*samples - 1].ref == 0)
@@ -365,8 +395,9 @@ static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *repo
 
 /* ---- opening and closing ---- */
 
-enum lpl_error lpl_compressed_cache_open(struct lpl_compressed_cache **result, uint64_t images,
-					 const char *reduction, struct lpl_report *report)
+enum lpl_error lpl_compressed_cache_open(struct lpl_compressed_cache **result,
+					 const struct lpl_compressed_options *options,
+					 struct lpl_report *report)
 {
 	struct lpl_compressed_cache *cache = calloc(1, sizeof(*cache));
 	struct lpl_exactness exactness;
@@ -375,8 +406,10 @@ enum lpl_error lpl_compressed_cache_open(struct lpl_compressed_cache **result, u
 	if (cache == NULL)
 		return no_memory(report);
 	cache->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
-	cache->images = images;
-	cache->exact_from = lpl_reduction_exactness(reduction, &exactness) ? exactness.lru : 0;
+	cache->images = options->images;
+	cache->huge = options->huge != 0 ? options->huge : LPL_IMAGE_BYTES + 1;
+	if (options->part == LPL_PART_ALL && lpl_reduction_exactness(options->reduction, &exactness))
+		cache->exact_from = exactness.lru;
 	lpl_image_reader_init(&cache->reader);
 	lpl_map_init(&cache->numbers, 2);
 	return LPL_OK;
@@ -423,6 +456,7 @@ enum lpl_error lpl_compressed_cache_add(struct lpl_compressed_cache *cache, cons
 	if (memory == NULL)
 		return no_memory(report);
 	memory->codec = index;
+	memory->huge = cache->huge;
 	memory->interval = 1024;
 	memory->result = (struct lpl_compressed_result){
 		.codec = cache->codec[index].name, .pages = pages, .pool = pool_bytes,

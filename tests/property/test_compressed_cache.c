@@ -34,6 +34,7 @@ struct list {
 struct rules {
 	struct lpl_compressed_result result;
 	struct list first, pool, held, stored;
+	size_t huge;			/* 0: none is */
 	bool dirty[IMAGE_PAGES], wrote[IMAGE_PAGES];
 	uint32_t bytes[IMAGE_PAGES];	/* in the pool */
 	uint64_t pool_bytes;
@@ -89,14 +90,18 @@ static void evicted(struct rules *rules, uint32_t page, const uint8_t *bytes)
 	size = ZSTD_compress(out, sizeof(out), bytes, 4096, rules->level);
 	assert_false(ZSTD_isError(size));
 	size = size > 4096 ? 4096 : size;
+	const bool huge = rules->huge != 0 && size >= rules->huge;
+
+	size = huge ? 4096 : size;
 	result->bytes_compressed += 4096;
 	result->bytes_packed += size;
-	if (size == 4096 || size > result->pool) {
+	if ((size == 4096 && !huge) || size > result->pool) {
 		result->rejected++;
 		to_store(rules, page);
 		return;
 	}
 	result->compressed++;
+	result->huge += huge;
 	while (rules->pool_bytes + size > result->pool) {
 		const uint32_t oldest = rules->pool.page[rules->pool.count - 1];
 
@@ -155,9 +160,24 @@ static void expect_same(const struct lpl_compressed_result *got, const struct lp
 	SAME(pages); SAME(pool); SAME(references); SAME(faults); SAME(evictions); SAME(dirty_evictions);
 	SAME(cold_faults); SAME(pool_hits); SAME(store_faults); SAME(filled); SAME(compressed);
 	SAME(rejected); SAME(unknown); SAME(pool_evictions); SAME(bytes_compressed); SAME(bytes_packed);
-	SAME(bytes_decompressed); SAME(bytes_written); SAME(bytes_read); SAME(pool_most);
+	SAME(bytes_decompressed); SAME(bytes_written); SAME(bytes_read); SAME(pool_most); SAME(huge);
+	SAME(end_filled); SAME(end_compressed); SAME(end_huge); SAME(end_bytes);
 #undef SAME
 	assert_true(got->exact);
+}
+
+static void at_the_end(struct rules *rules)
+{
+	struct lpl_compressed_result *result = &rules->result;
+
+	result->end_filled = rules->held.count;
+	result->end_compressed = rules->pool.count;
+	for (uint32_t i = 0; i < rules->pool.count; i++) {
+		const uint32_t bytes = rules->bytes[rules->pool.page[i]];
+
+		result->end_bytes += bytes;
+		result->end_huge += bytes == 4096;
+	}
 }
 
 /* What is over time is all there is, in parts. */
@@ -212,8 +232,12 @@ static void memories_keep_the_rules(void **unused)
 			stream_clear(&reduced);
 			reduce_stream("window:2+sad:2", &stream, 5, &reduced);
 		}
-		assert_int_equal(lpl_compressed_cache_open(&cache, room, reduces ? "window:2+sad:2" : NULL,
-							   &report), LPL_OK);
+		const uint32_t huge = trial % 5 < 2 ? 0 : 12 + image_guest_below(40);
+		const struct lpl_compressed_options options = {
+			.images = room, .reduction = reduces ? "window:2+sad:2" : NULL, .huge = huge
+		};
+
+		assert_int_equal(lpl_compressed_cache_open(&cache, &options, &report), LPL_OK);
 		for (size_t p = 0; p < sizeof(pools) / sizeof(pools[0]); p++)
 			assert_int_equal(lpl_compressed_cache_add(cache, p % 2 ? "zstd:1" : "zstd:3", room,
 								  pools[p], &report), LPL_OK);
@@ -221,7 +245,7 @@ static void memories_keep_the_rules(void **unused)
 					     7, &report), LPL_OK);
 		for (size_t p = 0; p < sizeof(pools) / sizeof(pools[0]); p++) {
 			struct rules rules = { .result = { .pages = room, .pool = pools[p] },
-					       .level = p % 2 ? 1 : 3 };
+					       .level = p % 2 ? 1 : 3, .huge = huge };
 			const struct stream *what = reduces ? &reduced : &stream;
 			size_t image = 0;
 
@@ -229,6 +253,7 @@ static void memories_keep_the_rules(void **unused)
 				if (!what->item[i].is_event)
 					referenced(&rules, (uint32_t)(what->item[i].ref.address >> 12),
 						   what->item[i].ref.type == LPL_WRITE, &image);
+			at_the_end(&rules);
 			expect_same(lpl_compressed_cache_result(cache, p), &rules.result);
 			expect_samples(lpl_compressed_cache_result(cache, p));
 		}
@@ -246,7 +271,8 @@ static void requests(void **unused)
 	struct lpl_report report;
 
 	(void)unused;
-	assert_int_equal(lpl_compressed_cache_open(&cache, 16, "sad:32", &report), LPL_OK);
+	assert_int_equal(lpl_compressed_cache_open(&cache, &(struct lpl_compressed_options){ .images = 16,
+						   .reduction = "sad:32" }, &report), LPL_OK);
 	assert_int_equal(lpl_compressed_cache_add(cache, "zstd", 15, 0, &report), LPL_ERR_USAGE);
 	assert_int_equal(lpl_compressed_cache_add(cache, "gzip", 16, 0, &report), LPL_ERR_USAGE);
 	assert_int_equal(lpl_compressed_cache_add(cache, "zstd:0", 16, 0, &report), LPL_ERR_USAGE);
@@ -259,6 +285,12 @@ static void requests(void **unused)
 	assert_false(lpl_compressed_cache_result(cache, 0)->exact);
 	assert_false(lpl_compressed_cache_result(cache, 1)->exact);
 	assert_int_equal(lpl_compressed_cache_count(cache), 2);
+	lpl_compressed_cache_close(cache);
+	/* the images' memory has all references */
+	assert_int_equal(lpl_compressed_cache_open(&cache, &(struct lpl_compressed_options){ .images = 16,
+						   .part = LPL_PART_PAGES }, &report), LPL_OK);
+	assert_int_equal(lpl_compressed_cache_add(cache, "zstd", 16, 0, &report), LPL_OK);
+	assert_false(lpl_compressed_cache_result(cache, 0)->exact);
 	lpl_compressed_cache_close(cache);
 	lpl_compressed_cache_close(NULL);
 }

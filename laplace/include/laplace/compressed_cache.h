@@ -7,7 +7,8 @@
  * is referenced again is decompressed if it is in the pool, which it leaves, and fetched from the store
  * otherwise.  docs/simulation.md has the rules.
  *
- *	lpl_compressed_cache_open(&cache, 1024, "window:64", &report);
+ *	lpl_compressed_cache_open(&cache, &(struct lpl_compressed_options){ .images = 1024,
+ *				  .reduction = "window:64" }, &report);
  *	lpl_compressed_cache_add(cache, "zstd:1", 1024, 4 << 20, &report);
  *	lpl_reader_run(reader, lpl_compressed_cache_sink(cache), &report);
  *	result = lpl_compressed_cache_result(cache, 0);
@@ -20,11 +21,28 @@
 
 #include <laplace/error.h>
 #include <laplace/record.h>
+#include <laplace/simulator.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
+
+struct lpl_compressed_options {
+	uint64_t images;	/* K: the trace has what a memory of so many pages evicts (lpl_images_of()) */
+	const char *reduction;	/* its LPL_META_REDUCTION; NULL: "none" */
+	/*
+	 * Which part of its references comes.  All images come, of other pages, too.  Results for a part are not
+	 * exact: a page is evicted when none of the chosen references has been to it for long, and what it held
+	 * then is what its last image shows, unless one of the others has written it since.
+	 */
+	enum lpl_trace_part part;
+	/*
+	 * A page that is compressed to so many bytes or more enters the pool as it is, with LPL_IMAGE_BYTES, as
+	 * Linux' zram does; 0: it is compressed however little that saves, and goes to the store if nothing.
+	 */
+	uint32_t huge;
+};
 
 /* A page's share of time, between two of which so many references lie. */
 struct lpl_compressed_sample {
@@ -47,10 +65,14 @@ struct lpl_compressed_result {
 	uint64_t filled, compressed, rejected, unknown;
 	uint64_t pool_evictions;	/* to the store, for want of room */
 	uint64_t bytes_compressed;	/* by the codec: what went in ... */
-	uint64_t bytes_packed;		/* ... and after it was packed */
+	uint64_t bytes_packed;		/* ... and after it was packed; a huge page's are all of it */
 	uint64_t bytes_decompressed;	/* that were read from the pool */
 	uint64_t bytes_written, bytes_read;	/* to and from the store */
 	uint64_t pool_most;		/* bytes in the pool at once */
+	uint64_t huge;			/* of `compressed`: as they are, in LPL_IMAGE_BYTES */
+	/* at the end: pages of one word outside the first level; those in the pool, those of them that are
+	 * huge, and their bytes */
+	uint64_t end_filled, end_compressed, end_huge, end_bytes;
 	bool exact;			/* A is the images' K, and the trace exact for LRU from there on */
 	const struct lpl_compressed_sample *sample;
 	size_t samples;
@@ -58,12 +80,10 @@ struct lpl_compressed_result {
 
 struct lpl_compressed_cache;
 
-/*
- * A trace with images of a memory of `images` pages (lpl_images_of()), and its LPL_META_REDUCTION
- * (NULL: "none").  LPL_ERR_MEMORY.
- */
-enum lpl_error lpl_compressed_cache_open(struct lpl_compressed_cache **cache, uint64_t images,
-					 const char *reduction, struct lpl_report *report);
+/* LPL_ERR_MEMORY. */
+enum lpl_error lpl_compressed_cache_open(struct lpl_compressed_cache **cache,
+					 const struct lpl_compressed_options *options,
+					 struct lpl_report *report);
 /*
  * A memory, with one of the codecs `zstd`, `zstd:LEVEL` (1 to 19, or -1 to -7), `lz4`, `lzo`.  Before the
  * sink is used.  LPL_ERR_USAGE: no such codec, or fewer pages than the images' memory has, as it evicts
