@@ -36,6 +36,7 @@ struct options {
 	enum cli_addresses addresses;
 	struct cli_addressing addressing;	/* as found for the trace */
 	bool local;
+	const char *frames;		/* of different processes, with `local`; NULL: all have the same */
 	const char *by;			/* NULL: of all together */
 	enum lpl_runner_unit unit;	/* that `by` says */
 	const char *pool;		/* of compressed caching; NULL: not given */
@@ -59,14 +60,22 @@ static void take_unit(struct argp_state *state, const struct cli_option *option,
 
 static void check_memory(struct argp_state *state, void *config)
 {
-	const struct options *options = config;
+	struct options *options = config;
 
+	if (options->frames && options->sizes)
+		argp_error(state, "--frames has the sizes of all memories: -s is not for it");
+	if (options->frames) {
+		options->local = true;
+		if (!options->by)
+			options->by = "process";
+	}
 	if (cli_has_cache(options->policies) && (options->sizes || options->fifo || options->page_size ||
 						 options->local || options->by))
 		argp_error(state, "a cache has its size and lines in its name, and no pages: "
-			   "-s, --fifo, --page-size, --local and --by are not for it");
-	if (options->local && options->by)
-		argp_error(state, "--by is of one memory for all; with --local each has its own");
+			   "-s, --fifo, --page-size, --local, --frames and --by are not for it");
+	if (options->local && options->by && options->unit != LPL_RUNNER_PROCESS)
+		argp_error(state, "--by task is of one memory for all; with --local each process has its "
+			   "own: --by process");
 	if (!cli_is_compressed(options->policies)) {
 		if (options->pool || options->huge)
 			argp_error(state, "--pool and --huge are for compressed caching: -p cc:CODEC");
@@ -74,8 +83,8 @@ static void check_memory(struct argp_state *state, void *config)
 	}
 	if (options->fifo || options->local || options->by || options->page_size || options->choice.kinds ||
 	    options->choice.file || options->addresses == CLI_ADDRESSES_CANONICAL)
-		argp_error(state, "with -p cc virtual pages are simulated: --fifo, --local, --by, --page-size, "
-			   "--addresses canonical, --kind and --file are not for it");
+		argp_error(state, "with -p cc virtual pages are simulated: --fifo, --local, --frames, --by, "
+			   "--page-size, --addresses canonical, --kind and --file are not for it");
 }
 
 static void take_page_size(struct argp_state *state, const struct cli_option *option, const char *value,
@@ -105,10 +114,13 @@ static const struct cli_option option_table[] = {
 	  "finer (those of TRACE)" },
 	{ "local", CLI_FLAG, CLI_INTO(struct options, local),
 	  .help = "A memory for each process, each of the size given; results are summed" },
+	{ "frames", CLI_TEXT, CLI_INTO(struct options, frames), .argument = "NAME=SIZE[,...]",
+	  .help = "As --local, with a memory of its own size for each process, by name or number, and "
+	  "for all others (*=SIZE); results are by process" },
 	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "UNIT", .words = "process task",
 	  .take = take_unit, .wrong = "--by: '%s' is neither process nor task",
-	  .help = "Say which %o had the faults, of a memory that all share, those with the most "
-	  "first" },
+	  .help = "Say which %o had the faults, of a memory that all share or, with --local, of its "
+	  "own, those with the most first" },
 	{ "pool", CLI_TEXT, CLI_INTO(struct options, pool), .argument = "BYTES",
 	  .help = "With -p cc: bytes for compressed pages, as 1M,4M (as many as -s has)" },
 	{ "huge", CLI_NUMBER, CLI_INTO(struct options, huge), .argument = "BYTES", .least = 1, .most = 4096,
@@ -250,12 +262,16 @@ static int open_simulation(struct simulation *simulation, const struct options *
 					  &report) :
 			     lpl_simulator_open(&simulation->simulator, &how, &report))
 		return cli_report(&report);
+	if (options->local && options->by)
+		lpl_local_keep(simulation->local);
+	if (options->frames && lpl_local_frames(simulation->local, options->frames, &report))
+		return cli_report(&report);
 	while (!status && (policy = strsep(&rest, ",")))
 		status = strcmp(policy, "all") == 0 ? add_all(simulation, sizes, options->fifo) :
 			add_policy(simulation, policy, sizes, options->fifo);
 	if (!status && options->fifo && !has_segq(simulation))
 		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
-	if (!status && options->by && lpl_runners_open(&simulation->runners, simulation->simulator,
+	if (!status && options->by && !options->local && lpl_runners_open(&simulation->runners, simulation->simulator,
 						       options->unit, &report))
 		status = cli_report(&report);
 	return status;
@@ -340,6 +356,8 @@ static json_t *result_json(const char *policy, const struct lpl_result *result,
 				   "evictions", (json_int_t)result->evictions,
 				   "dirty_evictions", (json_int_t)result->dirty_evictions);
 
+	if (!result->size)		/* of memories of different sizes */
+		(void)json_object_del(object, "size");
 	if (page_size && !result->timed)
 		json_object_set_new(object, "page_size", json_integer((json_int_t)page_size));
 	if (result->timed) {
@@ -384,10 +402,14 @@ static void warn_local(const struct simulation *simulation, const struct options
 		       const char *reduction)
 {
 	uint64_t unknown = lpl_local_unknown(simulation->local);
+	const char *name;
 
 	if (reduction && strcmp(reduction, "none") != 0)
 		cli_complain(0, "warning: %s: --local is exact only on a trace that is not "
 			     "reduced; this one is, by %s", options->trace, reduction);
+	for (size_t i = 0; (name = lpl_local_frames_unused(simulation->local, i)); i++)
+		cli_complain(0, "warning: %s: --frames: no process in it is '%s'; `laplace sim --local "
+			     "--by process' shows what they are called", options->trace, name);
 	if (unknown)
 		cli_complain(0, "warning: %s: %" PRIu64 " references of programs belong to no "
 			     "known process, and count for the kernel's", options->trace, unknown);
@@ -433,8 +455,11 @@ static int print_results(const struct simulation *simulation, const struct optio
 {
 	json_t *array = options->json ? json_array() : NULL;
 	const char *addresses = options->addressing.name;
-	const struct cli_runners by = { simulation->runners, simulation->simulator, options->by,
-					addresses };
+	const struct cli_runners by = {
+		.runners = simulation->runners, .simulator = simulation->simulator,
+		.local = simulation->local, .has_frames = options->frames, .by = options->by,
+		.addresses = addresses
+	};
 	bool timed = any_timed(simulation), enough = true;
 	struct lpl_exactness exactness;
 	bool known = lpl_reduction_exactness(reduction, &exactness);
@@ -470,7 +495,7 @@ static int print_results(const struct simulation *simulation, const struct optio
 	}
 	if (simulation->local)
 		warn_local(simulation, options, reduction);
-	if (options->by)
+	if (simulation->runners)
 		warn_runners(options, reduction);
 	if (!known)
 		cli_complain(0, "warning: %s: does not say what it is exact for",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which processes or tasks have a simulation's faults: `laplace sim --by'. */
+/* Which processes or tasks have a simulation's faults: `laplace sim --by' and `--frames'. */
 #ifndef LAPLACE_CLI_SIM_RUNNERS_H
 #define LAPLACE_CLI_SIM_RUNNERS_H
 
@@ -14,10 +14,12 @@
 /* What `process' and `task' mean; false: it is neither. */
 bool cli_runner_unit(const char *name, enum lpl_runner_unit *unit);
 
-/* The processes or tasks that ran, and the simulator that charges its faults to them. */
+/* The processes or tasks that ran, and what has their faults: */
 struct cli_runners {
 	const struct lpl_runners *runners;
-	const struct lpl_simulator *simulator;
+	const struct lpl_simulator *simulator;	/* a memory for all, which charges its faults to them; or */
+	const struct lpl_local *local;	/* a memory for each, which was kept; else NULL */
+	bool has_frames;		/* and these are of different sizes */
 	const char *by;			/* "process", "task" */
 	const char *addresses;		/* "virtual", "canonical" */
 };

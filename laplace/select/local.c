@@ -9,11 +9,17 @@
  *
  * A simulator that is never fed stands for all of them: it checks what is added, and
  * knows the names.
+ *
+ * Where processes have memories of different sizes, each is simulated at all of these sizes, and when it ends
+ * that one counts which is its own: so a memory is of one size for all of a process's life, though its last name
+ * is known only then.
  */
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -22,17 +28,30 @@
 #include "base/map.h"
 #include "base/try.h"
 #include "merge/tasks.h"
+#include "process_frames.h"
+#include "runner.h"
 
 /* A policy that was added, and its results over all processes that have ended. */
 struct added {
 	struct lpl_sizes sizes;		/* own copy */
-	struct lpl_result *sum;		/* by place in `sizes` */
+	struct lpl_result *sum;		/* by place in `sizes`; one alone with frames */
+	size_t sums;
+	size_t first;			/* of its results in `result` of a process that is kept */
+};
+
+/* A process that has ended, where each one's results are kept. */
+struct kept {
+	struct lpl_runner who;
+	uint64_t cold;
+	struct lpl_result *result;	/* policy after policy */
 };
 
 /* The memory of a process that lives and has made a reference. */
 struct memory {
 	TAILQ_ENTRY(memory) in_all;
 	uint64_t process;		/* its number */
+	uint64_t place;			/* in the order of first references */
+	struct lpl_runner who;
 	uint64_t begin, time;		/* its own, of its first and last reference; 0: none yet */
 	struct lpl_simulator *simulator;
 };
@@ -54,6 +73,11 @@ struct lpl_local {
 	struct lpl_ref *in_own_time;	/* references, as a process's simulator has them */
 	size_t in_own_time_room;
 	uint64_t processes, unknown, cold;
+	bool has_frames;		/* processes have memories of different sizes: */
+	struct process_frames frames;
+	bool keeps;
+	struct kept *kept;		/* by place; those of `processes` at the end */
+	size_t kept_room;
 };
 
 /* ---- a process's simulator ---- */
@@ -91,6 +115,16 @@ static struct memory *memory_of(const struct lpl_local *local, uint64_t process)
 	return (struct memory *)(uintptr_t)lpl_map_get(&local->by_process, LPL_KEY(process));
 }
 
+/* What is known now of the process of a task. */
+static void describe(const struct lpl_local *local, struct memory *memory,
+		     const struct lpl_merge_task *task)
+{
+	if (memory->process != 0)
+		lpl_runner_describe(&memory->who, &local->tasks, task, true);
+	else
+		snprintf(memory->who.name, sizeof(memory->who.name), "kernel");
+}
+
 /* NULL: *error. */
 static struct memory *begin_process(struct lpl_local *local, uint64_t process,
 				    enum lpl_error *error, struct lpl_report *report)
@@ -110,35 +144,82 @@ static struct memory *begin_process(struct lpl_local *local, uint64_t process,
 		memory_free(local, memory);
 		return NULL;
 	}
-	local->processes++;
+	describe(local, memory, &local->tasks.current->view);
+	memory->place = local->processes++;
 	return memory;
 }
 
 /* false: the space-time is beyond 2^64. */
-static bool add_results(struct lpl_local *local, const struct lpl_simulator *simulator)
+static bool add_result(struct lpl_result *sum, const struct lpl_result *result, uint64_t times)
 {
-	bool fits = true;
+	sum->references += result->references;
+	sum->faults += result->faults;
+	sum->evictions += result->evictions;
+	sum->dirty_evictions += result->dirty_evictions;
+	sum->timed = result->timed;
+	if (__builtin_add_overflow(sum->space_time, result->space_time, &sum->space_time))
+		return false;
+	if (sum->timed)
+		sum->mean_resident = (double)sum->space_time / (double)times;
+	return true;
+}
+
+/* The results of a process that count: one for each sum.  `size`: of its memory, if it has one of its own. */
+static const struct lpl_result *counted(const struct lpl_simulator *simulator, size_t policy,
+					uint64_t size)
+{
+	size_t count;
+	const struct lpl_result *result = lpl_simulator_results(simulator, policy, &count);
+
+	while (size != 0 && result->size != size)
+		result++;
+	return result;
+}
+
+static enum lpl_error keep_results(struct lpl_local *local, const struct memory *memory, uint64_t size,
+				   struct lpl_report *report)
+{
+	const struct added *last = local->policies != 0 ? &local->added[local->policies - 1] : NULL;
+	const size_t count = last != NULL ? last->first + last->sums : 0;
+	struct kept *kept;
+
+	if (!lpl_reach(local->kept, local->kept_room, memory->place))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the results of each process");
+	kept = &local->kept[memory->place];
+	kept->result = calloc(count + 1, sizeof(*kept->result));
+	if (kept->result == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the results of each process");
+	kept->who = memory->who;
+	kept->cold = lpl_simulator_pages(memory->simulator);
+	for (size_t i = 0; i < local->policies; i++) {
+		const struct added *added = &local->added[i];
+
+		memcpy(kept->result + added->first, counted(memory->simulator, i, size),
+		       added->sums * sizeof(*kept->result));
+		for (size_t j = 0; j < added->sums; j++)
+			kept->result[added->first + j].exact = !local->reduced;
+	}
+	if (count != 0)
+		kept->who.references = kept->result[0].references;
+	return LPL_OK;
+}
+
+static enum lpl_error add_results(struct lpl_local *local, const struct memory *memory,
+				  struct lpl_report *report)
+{
+	const uint64_t size = local->has_frames ? lpl_process_frames_of(&local->frames, &memory->who) : 0;
 
 	for (size_t i = 0; i < local->policies; i++) {
-		size_t count;
-		const struct lpl_result *result = lpl_simulator_results(simulator, i, &count);
+		const struct lpl_result *result = counted(memory->simulator, i, size);
+		struct added *added = &local->added[i];
 
-		for (size_t j = 0; j < count; j++) {
-			struct lpl_result *sum = &local->added[i].sum[j];
-
-			sum->references += result[j].references;
-			sum->faults += result[j].faults;
-			sum->evictions += result[j].evictions;
-			sum->dirty_evictions += result[j].dirty_evictions;
-			sum->timed = result[j].timed;
-			fits = !__builtin_add_overflow(sum->space_time, result[j].space_time,
-						       &sum->space_time) && fits;
-			if (sum->timed)
-				sum->mean_resident = (double)sum->space_time / (double)local->times;
-		}
+		for (size_t j = 0; j < added->sums; j++)
+			if (!add_result(&added->sum[j], &result[j], local->times))
+				return lpl_fail(report, LPL_ERR_UNSUPPORTED, "ws, vmin: the space-time of "
+						"all processes is beyond 2^64");
 	}
-	local->cold += lpl_simulator_pages(simulator);
-	return fits;
+	local->cold += lpl_simulator_pages(memory->simulator);
+	return local->keeps ? keep_results(local, memory, size, report) : LPL_OK;
 }
 
 static enum lpl_error end_process(struct lpl_local *local, struct memory *memory,
@@ -148,9 +229,8 @@ static enum lpl_error end_process(struct lpl_local *local, struct memory *memory
 	enum lpl_error error = sink->finish(sink, report);
 
 	local->times += memory->time - memory->begin + 1;
-	if (error == LPL_OK && !add_results(local, memory->simulator))
-		error = lpl_fail(report, LPL_ERR_UNSUPPORTED, "ws, vmin: the space-time of all "
-				 "processes is beyond 2^64");
+	if (error == LPL_OK)
+		error = add_results(local, memory, report);
 	memory_free(local, memory);
 	return error;
 }
@@ -223,11 +303,12 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	    !lpl_tasks_event(&local->tasks, event, false))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for another task");
 	while ((task = lpl_tasks_next_changed(&local->tasks)) != NULL) {
+		memory = memory_of(local, task->view.process);
+		if (memory != NULL)
+			describe(local, memory, &task->view);
 		if (!task_is_over(task))
 			continue;
-		memory = lpl_task_was_last(&local->tasks, task) ?
-				 memory_of(local, task->view.process) : NULL;
-		if (error == LPL_OK && memory != NULL)
+		if (error == LPL_OK && memory != NULL && lpl_task_was_last(&local->tasks, task))
 			error = end_process(local, memory, report);
 		lpl_task_free(task);
 	}
@@ -295,7 +376,9 @@ static struct added *new_policy(struct lpl_local *local, const struct lpl_sizes 
 	if (!lpl_reach(local->added, local->added_room, local->policies))
 		return NULL;
 	added = &local->added[local->policies];
-	*added = (struct added){ .sizes.count = sizes->count };
+	*added = (struct added){ .sizes.count = sizes->count, .sums = local->has_frames ? 1 : sizes->count };
+	if (local->policies != 0)
+		added->first = added[-1].first + added[-1].sums;
 	added->sizes.size = malloc((sizes->count + 1) * sizeof(*added->sizes.size));
 	added->sum = calloc(sizes->count + 1, sizeof(*added->sum));
 	if (added->sizes.size == NULL || added->sum == NULL) {
@@ -304,11 +387,33 @@ static struct added *new_policy(struct lpl_local *local, const struct lpl_sizes 
 		return NULL;
 	}
 	memcpy(added->sizes.size, sizes->size, sizes->count * sizeof(*sizes->size));
-	for (size_t i = 0; i < sizes->count; i++) {
-		added->sum[i].size = sizes->size[i];
+	for (size_t i = 0; i < added->sums; i++) {
+		added->sum[i].size = local->has_frames ? 0 : sizes->size[i];
 		added->sum[i].exact = !local->reduced;
 	}
 	return added;
+}
+
+enum lpl_error lpl_local_frames(struct lpl_local *local, const char *spec, struct lpl_report *report)
+{
+	struct process_frames frames;
+	enum lpl_error error;
+
+	assert(local->policies == 0);
+	error = lpl_process_frames_parse(&frames, spec, local->page_size, report);
+	if (error != LPL_OK) {
+		lpl_process_frames_free(&frames);
+		return error;
+	}
+	lpl_process_frames_free(&local->frames);
+	local->frames = frames;
+	local->has_frames = true;
+	return LPL_OK;
+}
+
+void lpl_local_keep(struct lpl_local *local)
+{
+	local->keeps = true;
 }
 
 enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
@@ -317,6 +422,14 @@ enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 	enum lpl_error error;
 	struct added *added;
 
+	if (local->has_frames && sizes != NULL)
+		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': sizes and frames: each process has "
+				"one memory, of as many pages as the frames say", policy);
+	if (local->has_frames && is_timed(policy))
+		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': has no memory of a given size, so "
+				"there are no frames of it", policy);
+	if (local->has_frames)
+		sizes = &local->frames.sizes;
 	if (sizes == NULL || sizes->all)
 		return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': with a memory for each "
 				"process sizes have to be given, one by one or as a range",
@@ -353,7 +466,7 @@ const char *lpl_local_policy(const struct lpl_local *local, size_t index)
 const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t index,
 					   size_t *count)
 {
-	*count = local->added[index].sizes.count;
+	*count = local->added[index].sums;
 	return local->added[index].sum;
 }
 
@@ -365,6 +478,34 @@ uint64_t lpl_local_cold(const struct lpl_local *local)
 uint64_t lpl_local_processes(const struct lpl_local *local)
 {
 	return local->processes;
+}
+
+const struct lpl_runner *lpl_local_process(const struct lpl_local *local, size_t i)
+{
+	assert(local->keeps && i < local->processes);
+	return &local->kept[i].who;
+}
+
+uint64_t lpl_local_process_cold(const struct lpl_local *local, size_t i)
+{
+	assert(local->keeps && i < local->processes);
+	return local->kept[i].cold;
+}
+
+const struct lpl_result *lpl_local_process_results(const struct lpl_local *local, size_t i, size_t index,
+						   size_t *count)
+{
+	assert(local->keeps && i < local->processes && index < local->policies);
+	*count = local->added[index].sums;
+	return local->kept[i].result + local->added[index].first;
+}
+
+const char *lpl_local_frames_unused(const struct lpl_local *local, size_t i)
+{
+	for (size_t j = 0; j < local->frames.count; j++)
+		if (!local->frames.of[j].found && i-- == 0)
+			return local->frames.of[j].text;
+	return NULL;
 }
 
 uint64_t lpl_local_unknown(const struct lpl_local *local)
@@ -385,6 +526,10 @@ void lpl_local_close(struct lpl_local *local)
 		free(local->added[i].sizes.size);
 		free(local->added[i].sum);
 	}
+	for (size_t i = 0; i < local->kept_room; i++)
+		free(local->kept[i].result);
+	free(local->kept);
+	lpl_process_frames_free(&local->frames);
 	free(local->added);
 	free(local->in_own_time);
 	free(local);

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/try.h"
 #include "merge/tasks.h"
+#include "runner.h"
 
 struct lpl_runners {
 	struct lpl_sink sink;
@@ -41,19 +42,29 @@ static struct lpl_key key_of(const struct lpl_runners *runners, const struct lpl
 		LPL_KEY(1, task->process) : LPL_KEY(0, task->serial);
 }
 
-/* What is known of it now: a process is called as its leader is. */
-static void describe(const struct lpl_runners *runners, struct lpl_runner *runner,
-		     const struct lpl_merge_task *task)
+void lpl_runner_describe(struct lpl_runner *runner, const struct tasks *tasks,
+			 const struct lpl_merge_task *task, bool whole)
 {
-	bool whole = runners->unit == LPL_RUNNER_PROCESS && is_of_process(task);
+	const struct task *leader = whole && task->tid != task->tgid ?
+		lpl_task_find(tasks, task->tgid) : NULL;
 
 	runner->id = whole && task->tgid != 0 ? task->tgid : task->tid;
+	if (leader != NULL && leader->view.process == task->process && leader->view.name_length != 0)
+		task = &leader->view;
 	if (task->name_length != 0 &&
 	    (!whole || task->tid == task->tgid || runner->name[0] == '\0'))
 		lpl_text_escape(runner->name, sizeof(runner->name), task->name,
 				task->name_length);
 	else if (task->serial == 0 && runner->name[0] == '\0')
 		snprintf(runner->name, sizeof(runner->name), "idle");
+}
+
+/* What is known of it now. */
+static void describe(const struct lpl_runners *runners, struct lpl_runner *runner,
+		     const struct lpl_merge_task *task)
+{
+	lpl_runner_describe(runner, &runners->tasks, task,
+			    runners->unit == LPL_RUNNER_PROCESS && is_of_process(task));
 }
 
 /* Whoever runs.  false: no memory. */

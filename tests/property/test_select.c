@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Parts of a trace against their definition: the references to pages of some kinds, one
- * by one; local replacement as one LRU, OPT or working set by brute force for each process.
+ * by one; local replacement as one LRU, OPT or working set by brute force for each process, in
+ * memories of the same size or of different ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,10 +176,15 @@ struct machine {
 	struct random random;
 	struct stream all;
 	struct stream *part;		/* by process; 0 is the kernel */
+	struct owner {
+		uint32_t tgid;
+		const char *name;	/* its leader's last one */
+	} *owner;			/* by process */
 	size_t processes, room;
 	struct {
 		uint32_t tgid;		/* 0: free */
 		size_t process;
+		const char *name;
 	} task[TASKS + 1];		/* by tid; 0 is idle */
 	uint32_t runs;
 };
@@ -187,7 +193,36 @@ static size_t new_process(struct machine *m)
 {
 	assert_true(m->processes < m->room);
 	m->part[m->processes] = (struct stream){ 0 };
+	m->owner[m->processes] = (struct owner){ 0, "kernel" };
 	return m->processes++;
+}
+
+static void add_named_event(struct machine *m, uint32_t tag, uint32_t tid, const char *name,
+			    const uint64_t arg[5])
+{
+	struct lpl_event event = {
+		.tag = tag, .tid = tid, .tgid = m->task[tid].tgid, .text_length = (uint32_t)strlen(name)
+	};
+
+	memcpy(event.text, name, event.text_length);
+	memcpy(event.arg, arg, 5 * sizeof(*arg));
+	stream_add_event(&m->all, &event);
+}
+
+#define NAMED_EVENT(m, tag, tid, name, ...) \
+	add_named_event(m, tag, tid, name, (const uint64_t[5]){ __VA_ARGS__ })
+
+/* A task is called differently from the event on that is to come; its process, too, if it leads that. */
+static const char *name_task(struct machine *m, uint32_t tid)
+{
+	static const char *const names_of_tasks[] = { "gzip", "sh", "init" };
+	const char *name = names_of_tasks[random_below(&m->random, 3)];
+	const size_t process = m->task[tid].process;
+
+	m->task[tid].name = name;
+	if (m->task[tid].tgid == tid && process != 0)
+		m->owner[process] = (struct owner){ tid, name };
+	return name;
 }
 
 static bool has_threads(const struct machine *m, uint32_t tgid)
@@ -200,28 +235,30 @@ static bool has_threads(const struct machine *m, uint32_t tgid)
 
 static void create(struct machine *m, uint32_t tid)
 {
-	uint32_t maker = m->runs, tgid = m->task[maker].tgid;
+	uint32_t maker = m->runs;
 	bool kernel = random_below(&m->random, 5) == 0;
 
 	if (m->task[tid].tgid != 0 || has_threads(m, tid))
 		return;
 	if (!kernel && m->task[maker].process != 0 && random_below(&m->random, 2) == 0) {
-		m->task[tid].tgid = tgid;			/* a thread */
+		m->task[tid].tgid = m->task[maker].tgid;	/* a thread */
 		m->task[tid].process = m->task[maker].process;
 	} else {
 		m->task[tid].tgid = tid;
 		m->task[tid].process = kernel ? 0 : new_process(m);
 	}
-	EVENT(&m->all, KTR_TASK_CREATE, maker, tgid, tid, m->task[tid].tgid,
-	      kernel ? 0 : 100 + m->task[tid].process);
+	NAMED_EVENT(m, KTR_TASK_CREATE, maker, name_task(m, tid), tid, m->task[tid].tgid,
+		    kernel ? 0 : 100 + m->task[tid].process);
 }
 
 static void schedule(struct machine *m, uint32_t tid, uint64_t state)
 {
 	if (tid != 0 && m->task[tid].tgid == 0)
 		tid = 0;
-	EVENT(&m->all, KTR_SCHEDULE, m->runs, m->task[m->runs].tgid, m->runs, state, tid,
-	      m->task[tid].tgid);
+	if (tid != 0 && random_below(&m->random, 3) == 0)
+		(void)name_task(m, tid);
+	NAMED_EVENT(m, KTR_SCHEDULE, m->runs, tid != 0 ? m->task[tid].name : "swapper", m->runs, state,
+		    tid, m->task[tid].tgid);
 	m->runs = tid;
 }
 
@@ -255,7 +292,9 @@ static void run_machine(struct machine *m, size_t steps)
 {
 	*m = (struct machine){ .random = m->random, .room = steps + 1 };
 	m->part = calloc(m->room, sizeof(*m->part));
+	m->owner = calloc(m->room, sizeof(*m->owner));
 	assert_non_null(m->part);
+	assert_non_null(m->owner);
 	(void)new_process(m);		/* the kernel */
 	reference(m);			/* boot */
 	for (size_t i = 0; i < steps; i++) {
@@ -281,6 +320,7 @@ static void machine_free(struct machine *m)
 	for (size_t i = 0; i < m->processes; i++)
 		stream_free(&m->part[i]);
 	free(m->part);
+	free(m->owner);
 	stream_free(&m->all);
 }
 
@@ -408,6 +448,132 @@ static void local_by_definition(void **state)
 	}
 }
 
+/* Of FRAMES below: a number before a name, before all others. */
+static uint64_t frames_by_definition(const struct owner *owner)
+{
+	if (owner->tgid == 3)
+		return 2;
+	if (owner->tgid == 0)
+		return 9;
+	return strcmp(owner->name, "gzip") == 0 ? 4 : strcmp(owner->name, "sh") == 0 ? 1 : 6;
+}
+#define FRAMES "gzip=4,3=2,sh=1,*=6,kernel=9,nobody=7"
+
+/* A process that has ended, among those that the simulation kept; they are in no order that matters here. */
+static bool was_kept(const struct lpl_local *local, size_t policy, const struct owner *owner,
+		     const struct counts *wanted, uint64_t cold, bool *taken)
+{
+	for (size_t i = 0; i < lpl_local_processes(local); i++) {
+		size_t count;
+		const struct lpl_result *result = lpl_local_process_results(local, i, policy, &count);
+		const struct lpl_runner *process = lpl_local_process(local, i);
+
+		assert_int_equal(count, 1);
+		if (taken[i] || process->id != owner->tgid || strcmp(process->name, owner->name) != 0 ||
+		    result->size != frames_by_definition(owner) || !result->exact ||
+		    process->references != wanted->references ||
+		    result->references != wanted->references || result->faults != wanted->faults ||
+		    result->evictions != wanted->evictions ||
+		    result->dirty_evictions != wanted->dirty_evictions ||
+		    lpl_local_process_cold(local, i) != cold)
+			continue;
+		taken[i] = true;
+		return true;
+	}
+	return false;
+}
+
+static void frames_expect(const struct lpl_local *local, const struct machine *m, size_t policy, int number)
+{
+	bool *taken = calloc(m->processes, sizeof(*taken));
+	struct counts sum = { 0 };
+	const struct lpl_result *all;
+	size_t count;
+
+	assert_non_null(taken);
+	for (size_t i = 0; i < m->processes; i++) {
+		const uint64_t size = frames_by_definition(&m->owner[i]);
+		struct counts wanted;
+		struct trace trace;
+
+		trace_of(&m->part[i], &trace);
+		wanted = policy == 1 ? oracle_opt(&trace, size) : oracle_lru(&trace, size);
+		sum.faults += wanted.faults;
+		sum.evictions += wanted.evictions;
+		sum.dirty_evictions += wanted.dirty_evictions;
+		/* a memory that holds everything has no faults but cold ones */
+		if (trace.count != 0 && !was_kept(local, policy, &m->owner[i], &wanted,
+						  oracle_lru(&trace, PAGES).faults, taken))
+			fail_msg("seed %" PRIu64 " case %d: policy %zu: process %" PRIu32 " '%s' in %"
+				 PRIu64 " pages: %" PRIu64 " faults of %" PRIu64 " are not there", seed,
+				 number, policy, m->owner[i].tgid, m->owner[i].name, size, wanted.faults,
+				 wanted.references);
+		trace_free(&trace);
+	}
+	all = lpl_local_results(local, policy, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(all->size, 0);
+	assert_int_equal(all->faults, sum.faults);
+	assert_int_equal(all->evictions, sum.evictions);
+	assert_int_equal(all->dirty_evictions, sum.dirty_evictions);
+	free(taken);
+}
+
+static void frames_by_process(void **state)
+{
+	struct machine m = { .random = { seed } };
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		struct lpl_local *local;
+
+		run_machine(&m, 150);
+		assert_int_equal(lpl_local_open(&local, NULL, 0, NULL), LPL_OK);
+		assert_int_equal(lpl_local_frames(local, FRAMES, NULL), LPL_OK);
+		assert_int_equal(lpl_local_add(local, "lru", NULL, NULL), LPL_OK);
+		assert_int_equal(lpl_local_add(local, "opt", NULL, NULL), LPL_OK);
+		lpl_local_keep(local);
+		assert_int_equal(stream_send(&m.all, lpl_local_sink(local), 7, NULL), LPL_OK);
+		frames_expect(local, &m, 0, i);
+		frames_expect(local, &m, 1, i);
+		assert_non_null(lpl_local_frames_unused(local, 0));
+		lpl_local_close(local);
+		machine_free(&m);
+	}
+}
+
+static void frames_refuse(void **state)
+{
+	static const char *const wrong[] = {
+		"", "gzip", "gzip=4", "gzip=4,*", "=4,*=4", "gzip=,*=4", "gzip=0,*=4", "gzip=x,*=4",
+		"gzip=4,gzip=5,*=1", "7=1,07=2,*=4", "*=4,*=5", "gzip=10%,*=4", "gzip=1:4:1,*=4",
+		"gzip=all,*=4", "gzip=100K,*=4000", "gzip=4,,*=4", "gzip=1K,*=4", "*=18446744073709551616"
+	};
+	struct lpl_sizes sizes = { 0 };
+	struct lpl_local *local;
+
+	(void)state;
+	assert_int_equal(lpl_local_open(&local, NULL, 65536, NULL), LPL_OK);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct lpl_report report = { 0 };
+		const bool right = strcmp(wrong[i], "gzip=100K,*=4000") == 0;	/* a page of 64K */
+
+		if (lpl_local_frames(local, wrong[i], &report) != (right ? LPL_OK : LPL_ERR_USAGE))
+			fail_msg("frames '%s': %s", wrong[i], report.text);
+	}
+	assert_int_equal(lpl_local_frames(local, "a=b=4,*=4", NULL), LPL_OK);
+	assert_int_equal(lpl_sizes_parse(&sizes, "3", NULL), LPL_OK);
+	assert_int_equal(lpl_local_add(local, "lru", &sizes, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "ws", NULL, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "vmin", NULL, NULL), LPL_ERR_USAGE);
+	assert_int_equal(lpl_local_add(local, "lru", NULL, NULL), LPL_OK);
+	assert_int_equal(lpl_local_sink(local)->finish(lpl_local_sink(local), NULL), LPL_OK);
+	assert_string_equal(lpl_local_frames_unused(local, 0), "a=b");
+	assert_null(lpl_local_frames_unused(local, 1));
+	lpl_sizes_free(&sizes);
+	lpl_local_close(local);
+}
+
 static void local_refuses(void **state)
 {
 	struct lpl_sizes sizes = { 0 }, all = { .all = true };
@@ -510,6 +676,8 @@ int main(void)
 		cmocka_unit_test(kinds_by_definition),
 		cmocka_unit_test(kinds_refuse),
 		cmocka_unit_test(local_by_definition),
+		cmocka_unit_test(frames_by_process),
+		cmocka_unit_test(frames_refuse),
 		cmocka_unit_test(local_refuses),
 		cmocka_unit_test(local_after_a_gap),
 	};

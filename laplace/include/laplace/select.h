@@ -247,6 +247,16 @@ void lpl_selection_close(struct lpl_selection *selection);	/* NULL is fine */
 
 /* ---- by process ---- */
 
+/* Somebody who made references. */
+#define LPL_RUNNER_NAME 257	/* of the longest name, its 0 included */
+
+struct lpl_runner {
+	uint32_t id;			/* tgid of a process; tid of a task */
+	char name[LPL_RUNNER_NAME];	/* the last one, escaped by lpl_text_escape(); a process has
+					 * its leader's */
+	uint64_t references;		/* so far */
+};
+
 /*
  * Local replacement: each process has a memory of its own, of the given size, and its
  * pages compete with each other only.  The results of all processes are summed.
@@ -268,6 +278,19 @@ struct lpl_local;
 /* `page_size` as in struct lpl_simulator_options. */
 enum lpl_error lpl_local_open(struct lpl_local **local, const char *reduction,
 			      uint64_t page_size, struct lpl_report *report);
+/*
+ * Before policies are added: memories of different sizes.  SPEC is `NAME=SIZE`, joined by commas, for
+ * processes by their last name (that of struct lpl_runner) or, if NAME is a number, by their tgid, and
+ * `*=SIZE` for all others; a number counts for more than a name.  The kernel is `kernel`, and 0.  SIZE is a
+ * number of pages, or bytes (`2M`).  A memory is of that size from its process's first reference to its last.
+ *
+ * Policies are then added without sizes (NULL), and ws and vmin not at all; each has one result, the sum of all
+ * processes, of which `size` is 0.  Each process is simulated at all sizes that there are in SPEC.
+ * LPL_ERR_USAGE: SPEC is malformed, has a name twice, or lacks `*`; LPL_ERR_MEMORY.
+ */
+enum lpl_error lpl_local_frames(struct lpl_local *local, const char *spec, struct lpl_report *report);
+/* Before the first record: keep each process's results, too.  Memory: some 300 bytes for each, and 64 a result. */
+void lpl_local_keep(struct lpl_local *local);
 /* Errors as lpl_simulator_add(); LPL_ERR_USAGE for what is said above. */
 enum lpl_error lpl_local_add(struct lpl_local *local, const char *policy,
 			     const struct lpl_sizes *sizes, struct lpl_report *report);
@@ -281,6 +304,16 @@ const struct lpl_result *lpl_local_results(const struct lpl_local *local, size_t
 uint64_t lpl_local_cold(const struct lpl_local *local);
 /* Those that made a reference, the kernel included. */
 uint64_t lpl_local_processes(const struct lpl_local *local);
+/*
+ * After finish(), if they were kept: of each of these, in the order of their first references, who it is, its
+ * results (with frames one, `size` being that of its memory), and how many faults of each are cold.
+ */
+const struct lpl_runner *lpl_local_process(const struct lpl_local *local, size_t i);
+const struct lpl_result *lpl_local_process_results(const struct lpl_local *local, size_t i, size_t index,
+						   size_t *count);
+uint64_t lpl_local_process_cold(const struct lpl_local *local, size_t i);
+/* After finish(): the NAMEs of the frames that no process had, from 0 on; NULL: no more.  Owned by it. */
+const char *lpl_local_frames_unused(const struct lpl_local *local, size_t i);
 /*
  * References made in user mode that nothing gives to a process: before the first event, and
  * after a gap (LPL_EVENT_GAP) in which events are missing, until an event says what runs.
@@ -311,15 +344,6 @@ enum lpl_runner_unit {
 	LPL_RUNNER_PROCESS,	/* a program's tasks, which are its threads, are one */
 	LPL_RUNNER_TASK		/* each by itself */
 };
-#define LPL_RUNNER_NAME 257	/* of the longest name, its 0 included */
-
-struct lpl_runner {
-	uint32_t id;			/* tgid of a process; tid of a task */
-	char name[LPL_RUNNER_NAME];	/* the last one, escaped by lpl_text_escape(); a process has
-					 * its leader's */
-	uint64_t references;		/* so far */
-};
-
 struct lpl_runners;
 /* The simulator is not owned.  Errors as lpl_simulator_charge(). */
 enum lpl_error lpl_runners_open(struct lpl_runners **runners, struct lpl_simulator *simulator,
