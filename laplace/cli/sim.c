@@ -201,6 +201,8 @@ static int add_policy(struct simulation *simulation, char *name, const struct lp
 		snprintf(segq, sizeof(segq), "segq:fifo=%" PRIu64, fifo);
 		policy = segq;
 	}
+	if (is_added(simulation, policy) && simulation->all)
+		return CLI_DONE;	/* as one of `all' */
 	if (is_added(simulation, policy))
 		return cli_complain(CLI_USAGE, "policy '%s' is asked for twice", policy);
 	if (simulation->local ? lpl_local_add(simulation->local, policy, sizes, &report) :
@@ -210,7 +212,7 @@ static int add_policy(struct simulation *simulation, char *name, const struct lp
 	return CLI_DONE;
 }
 
-/* All that have a memory of a given size, but those that are asked for already. */
+/* All that have a memory of a given size, but those that are asked for already; nor are they later. */
 static int add_all(struct simulation *simulation, const struct lpl_sizes *sizes, uint64_t fifo)
 {
 #define NAMED(name) "," #name
@@ -223,8 +225,7 @@ static int add_all(struct simulation *simulation, const struct lpl_sizes *sizes,
 	if (!rest)
 		return cli_complain(CLI_FAILED, "no memory for the policies");
 	while (!status && (policy = strsep(&rest, ",")))
-		if (!is_added(simulation, policy))
-			status = add_policy(simulation, policy, sizes, fifo);
+		status = add_policy(simulation, policy, sizes, fifo);
 	return status;
 }
 

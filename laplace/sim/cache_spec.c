@@ -67,6 +67,9 @@ static bool is_power_of_two(uint64_t number)
 	return number != 0 && (number & (number - 1)) == 0;
 }
 
+/* What an option decides, which it does once. */
+enum decision { NOTHING, REPLACEMENT, WRITING, ALLOCATION };
+
 static bool read_random(struct lpl_cache_store *store, struct word word)
 {
 	static const char name[] = "random=";
@@ -77,19 +80,23 @@ static bool read_random(struct lpl_cache_store *store, struct word word)
 	       lpl_scan_decimal(word.text + length, &store->random) == word.text + word.length;
 }
 
-static bool read_option(struct lpl_cache_store *store, struct word word)
+static enum decision read_option(struct lpl_cache_store *store, struct word word)
 {
+	if (is(word, "through") || is(word, "back")) {
+		store->through = is(word, "through");
+		return WRITING;
+	}
+	if (is(word, "around") || is(word, "allocate")) {
+		store->around = is(word, "around");
+		return ALLOCATION;
+	}
 	if (is(word, "lru"))
 		store->replacement = LPL_CACHE_LRU;
 	else if (is(word, "plru"))
 		store->replacement = LPL_CACHE_PLRU;
-	else if (is(word, "through") || is(word, "back"))
-		store->through = is(word, "through");
-	else if (is(word, "around") || is(word, "allocate"))
-		store->around = is(word, "around");
-	else
-		return read_random(store, word);
-	return true;
+	else if (!read_random(store, word))
+		return NOTHING;
+	return REPLACEMENT;
 }
 
 /* SIZE/WAYS/LINE of a level, which has to come to a power of two of sets. */
@@ -127,6 +134,7 @@ static enum lpl_error read_level(struct lpl_cache_store *store, const char *spec
 	const char *rest = level.text + strlen(name) + 1, *end = level.text + level.length;
 	struct word shape[3] = { { 0 } };
 	const char *why = "a level is NAME=SIZE/WAYS/LINE";
+	unsigned int decided = 0;
 
 	if (store->level.ways != 0)
 		return refuse(spec, level, "a level comes twice", report);
@@ -139,10 +147,17 @@ static enum lpl_error read_level(struct lpl_cache_store *store, const char *spec
 		return refuse(spec, level, why, report);
 	while (rest != NULL) {
 		struct word option = cut(&rest, end, '/');
+		const enum decision decision = read_option(store, option);
 
-		if (!read_option(store, option))
+		if (decision == NOTHING)
 			return refuse(spec, option, "not one of lru, plru, random=SEED, back, through, "
 				      "allocate, around", report);
+		if (decided & 1U << decision)
+			return refuse(spec, option, decision == REPLACEMENT ?
+				      "a level has one of lru, plru, random=SEED" : decision == WRITING ?
+				      "a level has one of back, through" :
+				      "a level has one of allocate, around", report);
+		decided |= 1U << decision;
 	}
 	if (store->replacement == LPL_CACHE_PLRU &&
 	    (store->level.ways > MOST_TREE || !is_power_of_two(store->level.ways)))
@@ -154,6 +169,8 @@ static enum lpl_error read_part(struct lpl_cache *cache, const char *spec, struc
 				struct lpl_report *report)
 {
 	if (is(part, "inclusive") || is(part, "exclusive")) {
+		if (cache->relation != LPL_CACHE_NEITHER)
+			return refuse(spec, part, "inclusive or exclusive comes once", report);
 		cache->relation = is(part, "inclusive") ? LPL_CACHE_INCLUSIVE : LPL_CACHE_EXCLUSIVE;
 		return LPL_OK;
 	}

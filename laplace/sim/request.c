@@ -91,6 +91,15 @@ static enum lpl_error unknown_option(const struct lpl_request *request, struct l
 			 "colons", request->spec, list);
 }
 
+/* Is an option of the name that `text` begins with, of `name` characters, in `spec` before that? */
+static bool is_before(const char *spec, const char *text, size_t name)
+{
+	for (const char *at = spec + strcspn(spec, ":") + 1; at < text; at += strcspn(at, ":") + 1)
+		if (memcmp(at, text, name) == 0 && at[name] == '=')
+			return true;
+	return false;
+}
+
 /* One `name=number` of `length` characters. */
 static enum lpl_error set_option(struct lpl_request *request, const char *text, size_t length,
 				 struct lpl_report *report)
@@ -110,6 +119,9 @@ static enum lpl_error set_option(struct lpl_request *request, const char *text, 
 					"policy '%.80s': %s is a number from %" PRIu64 " to %"
 					PRIu64, request->spec, option->name, option->least,
 					option->most);
+		if (is_before(request->spec, text, name))
+			return lpl_fail(report, LPL_ERR_USAGE, "policy '%.80s': %s comes twice",
+					request->spec, option->name);
 		request->option[i] = number;
 		return LPL_OK;
 	}
