@@ -89,14 +89,17 @@ static void report_losses(const struct lpl_exporter *exporter, const struct opti
 static int print(struct lpl_reader *reader, const struct options *options)
 {
 	const struct lpl_meta *meta = lpl_reader_meta(reader);
+	const struct lpl_format *format = options->format ? options->format : default_format(meta);
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
 	struct lpl_exporter *exporter;
 	struct cli_pass pass;
-	int status;
+	int status = cli_check_hits(format, &options->choice, false, options->trace);
 
+	if (status)
+		return status;
 	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
-			.format = options->format ? options->format : default_format(meta),
+			.format = format,
 			.meta = meta, .trace = options->trace, .output = "standard output",
 			.fd = STDOUT_FILENO, .events = options->events }, &report))
 		return cli_report(&report);

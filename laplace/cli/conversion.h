@@ -6,7 +6,10 @@
 #ifndef LAPLACE_CLI_CONVERSION_H
 #define LAPLACE_CLI_CONVERSION_H
 
+#include <stdbool.h>
+
 #include <laplace/convert.h>
+#include <laplace/select.h>
 
 #include "option_table.h"
 
@@ -17,5 +20,12 @@ const struct lpl_format *cli_format(struct argp_state *state, const struct cli_o
 
 /* A warning of `path` for each line of `text` (lpl_losses_text(), lpl_importer_warnings()). */
 void cli_warn(const char *path, char *text);
+
+/*
+ * Formats with a memory's hits and evictions are of a whole trace, and of the pages that it has.  Complains;
+ * returns an exit status.
+ */
+int cli_check_hits(const struct lpl_format *format, const struct lpl_choice_options *choice,
+		   bool canonical, const char *path);
 
 #endif

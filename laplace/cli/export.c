@@ -213,12 +213,12 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 
 /*
  * A format that has each reference's space has all that makes its pages different ones, and the
- * addresses as they were used.
+ * addresses as they were used; one that has evictions has those of the pages in the trace.
  */
 static enum cli_addresses wanted_addresses(const struct options *options)
 {
 	return options->addresses == CLI_ADDRESSES_AUTO &&
-			       (lpl_format_traits(options->format) & LPL_WITH_SPACE) ?
+			       (lpl_format_traits(options->format) & (LPL_WITH_SPACE | LPL_FORMAT_HITS)) ?
 		       CLI_ADDRESSES_KEPT : options->addresses;
 }
 
@@ -240,6 +240,9 @@ int cmd_export(int argc, char **argv)
 		return status;
 	status = cli_addresses_decide(&options.addressing, wanted_addresses(&options), options.trace,
 				      lpl_reader_meta(reader));
+	if (!status)
+		status = cli_check_hits(options.format, &options.choice, options.addressing.convert,
+					options.trace);
 	if (!status)
 		status = options.columns ? export_columns(reader, &options) :
 					   export_file(reader, &options);
