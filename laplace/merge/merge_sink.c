@@ -275,10 +275,10 @@ static void take_snapshot(struct lpl_merge *merge, const struct lpl_event *event
 		lpl_audit_snapshot(merge, begins);
 }
 
-/* Those that only traces of canonical pages and of behaviour have make no sense here. */
+/* Those that only traces of canonical pages and of active periods have make no sense here. */
 static bool is_known(uint32_t tag)
 {
-	return tag != LPL_EVENT_EVICTED && tag != LPL_EVENT_OUT && tag != LPL_EVENT_PAGE && lpl_event_kind(tag) != NULL;
+	return tag != LPL_EVENT_OUT && tag != LPL_EVENT_PAGE && lpl_event_kind(tag) != NULL;
 }
 
 static bool take_effect(struct lpl_merge *merge, const struct lpl_event *event)

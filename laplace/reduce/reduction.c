@@ -239,6 +239,24 @@ bool lpl_reduction_records(const char *reduction)
 	return lpl_reduction_read(&read, reduction) && read.records;
 }
 
+void lpl_reduction_unannotated(const char *reduction, char without[LPL_SPEC_SIZE])
+{
+	static const char annotated[] = "annotated:";
+
+	without[0] = '\0';
+	while (*reduction != '\0') {
+		const size_t length = strcspn(reduction, "+");
+		const size_t used = strlen(without);
+
+		if (strncmp(reduction, annotated, sizeof(annotated) - 1) != 0)
+			(void)snprintf(without + used, LPL_SPEC_SIZE - used, "%s%.*s", used != 0 ? "+" : "",
+				       (int)length, reduction);
+		reduction += length + (reduction[length] == '+');
+	}
+	if (without[0] == '\0')
+		strcpy(without, "none");
+}
+
 /* ---- describing ---- */
 
 /* One clause of LPL_META_EXACT: `policies` are exact from a size on. */

@@ -30,5 +30,7 @@ void lpl_reduction_apply(struct lpl_reduction *reduction, const struct lpl_step 
 /* The same for all steps; LPL_ERR_USAGE if they cannot follow. */
 enum lpl_error lpl_reduction_follow(struct lpl_reduction *reduction,
 				    const struct lpl_steps *steps, struct lpl_report *report);
+/* REDUCTION without its `annotated:K`, which drop nothing; both are shorter than LPL_SPEC_SIZE. */
+void lpl_reduction_unannotated(const char *reduction, char without[LPL_SPEC_SIZE]);
 
 #endif

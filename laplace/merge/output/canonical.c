@@ -11,6 +11,7 @@
 
 #include "base/try.h"
 #include "canonical.h"
+#include "reduce/reduction.h"
 
 #define BATCH 1024
 
@@ -55,17 +56,20 @@ void lpl_canonical_page_at(struct lpl_event *event, const struct lpl_ref *ref, u
 	event->tgid = tgid;
 }
 
-/* Images are of the pages that a memory of virtual ones evicts. */
-static bool is_of_image(uint32_t tag)
+/*
+ * Evictions, and images, are of a memory of virtual pages.  One of canonical pages evicts others, at other
+ * times: it has a page once that the other has for each space that shows it.
+ */
+static bool is_of_memory(uint32_t tag)
 {
-	return tag == LPL_EVENT_IMAGE || tag == LPL_EVENT_IMAGE_PART;
+	return tag == LPL_EVENT_EVICTED || tag == LPL_EVENT_IMAGE || tag == LPL_EVENT_IMAGE_PART;
 }
 
 bool lpl_canonical_passes(const struct lpl_event *event)
 {
 	/* an exec says what a task is from now on; here there is one space only */
 	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
-	       event->tag != LPL_EVENT_SPACE_STATE && !is_of_image(event->tag);
+	       event->tag != LPL_EVENT_SPACE_STATE && !is_of_memory(event->tag);
 }
 
 /* ---- the output ---- */
@@ -162,6 +166,18 @@ void lpl_merge_canonical_close(struct lpl_merge_output *output)
 	free(output);
 }
 
+/* The evictions are left out; what they annotated is all there. */
+static bool remove_annotations(struct lpl_meta *meta)
+{
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	char without[LPL_SPEC_SIZE];
+
+	if (reduction == NULL || strlen(reduction) >= sizeof(without))
+		return true;
+	lpl_reduction_unannotated(reduction, without);
+	return lpl_meta_set(meta, LPL_META_REDUCTION, without) == LPL_OK;
+}
+
 /*
  * A reduction that knows pages by space and address takes what was mapped at one
  * address in turn for one page: it may have dropped the only reference to a
@@ -188,7 +204,7 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 		return NULL;
 	lpl_meta_remove(meta, LPL_META_SEGMENT);	/* what is made of one is none */
 	lpl_meta_remove(meta, LPL_META_IMAGES);
-	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK ||
+	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK || !remove_annotations(meta) ||
 	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);
 		return NULL;
