@@ -148,6 +148,31 @@ static int make_spec(char spec[LPL_SPEC_SIZE], const struct options *options)
 }
 
 /*
+ * The reduction that TRACE has had, with what makes its pages as large as its header says.  That is left out
+ * if nothing is to be reduced.
+ */
+static int reduction_before(char before[LPL_SPEC_SIZE], const struct lpl_meta *meta, const char *spec,
+			    const char *path)
+{
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const struct cli_trace_kind kind = cli_trace_kind(meta);
+	struct lpl_exactness exactness;
+	struct lpl_report report = { 0 };
+	char block[32], exact[LPL_SPEC_SIZE];
+
+	if (!kind.page_size)
+		return cli_complain(CLI_USAGE, "%s: " LPL_NO_PAGE_SIZE, path);
+	if (snprintf(before, LPL_SPEC_SIZE, "%s", reduction ? reduction : "none") >= LPL_SPEC_SIZE)
+		return cli_complain(CLI_USAGE, "%s: its reduction is too long", path);
+	if (kind.page_size == lpl_reduction_page_size(reduction) || strcmp(spec, "none") == 0 ||
+	    !lpl_reduction_exactness(reduction, &exactness))
+		return CLI_DONE;
+	snprintf(block, sizeof(block), "block:%" PRIu64, kind.page_size);
+	return lpl_reducer_describe(reduction, block, before, exact, &report) ? cli_report(&report) :
+		CLI_DONE;
+}
+
+/*
  * The size of pages that SPEC leaves, as text; "": nothing is known to have changed
  * it.  Canonical pages cannot be put together to larger ones.
  */
@@ -158,7 +183,8 @@ static int page_size_after(char size[24], const struct lpl_meta *meta, const cha
 	struct lpl_exactness exactness;
 	/* what an unknown method did to pages is in the header, if anywhere */
 	bool known = lpl_reduction_exactness(reduction, &exactness);
-	uint64_t bytes = lpl_reduction_page_size(known ? reduction : spec);
+	uint64_t bytes = strcmp(spec, "none") == 0 ? before.page_size :
+		lpl_reduction_page_size(known ? reduction : spec);
 
 	size[0] = '\0';
 	if (before.is_canonical && bytes > lpl_reduction_page_size(before.reduction))
@@ -173,17 +199,16 @@ static int page_size_after(char size[24], const struct lpl_meta *meta, const cha
 
 /* What the new trace says of itself. */
 static enum lpl_error derive_meta(struct lpl_meta **derived, const struct lpl_meta *meta,
-				  const struct options *options, const char *spec,
+				  const char *before, const struct options *options, const char *spec,
 				  struct lpl_report *report)
 {
 	char reduction[LPL_SPEC_SIZE], exact[LPL_SPEC_SIZE], size[24];
-	const char *before = lpl_meta_get(meta, LPL_META_REDUCTION);
 	const char *source = lpl_meta_get(meta, LPL_META_TITLE);
 	const char *slash = strrchr(options->trace, '/');
 
 	if (!source && strcmp(options->trace, "-") != 0)
 		source = slash ? slash + 1 : options->trace;
-	if (lpl_reducer_describe(before ? before : "none", spec, reduction, exact, report) ||
+	if (lpl_reducer_describe(before, spec, reduction, exact, report) ||
 	    page_size_after(size, meta, spec, reduction, report))
 		return report->error;
 	*derived = lpl_meta_copy(meta);
@@ -211,6 +236,7 @@ struct run {
 	struct lpl_meta *meta;		/* of what comes out */
 	struct lpl_counts *tally;	/* counts on the way in */
 	struct lpl_sink tee;		/* to the tally, then to the reducer */
+	struct lpl_sink end;		/* to the writer, which is opened last */
 };
 
 #define RUN_OF(sink) ((struct run *)((char *)(sink) - offsetof(struct run, tee)))
@@ -268,35 +294,64 @@ static enum lpl_error tee_finish(struct lpl_sink *sink, struct lpl_report *repor
 	return next->finish(next, report);
 }
 
+#define WRITER_OF(sink) \
+	lpl_writer_sink(((struct run *)((char *)(sink) - offsetof(struct run, end)))->writer)
+
+static enum lpl_error end_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+			       struct lpl_report *report)
+{
+	struct lpl_sink *next = WRITER_OF(sink);
+
+	return next->refs(next, refs, count, report);
+}
+
+static enum lpl_error end_event(struct lpl_sink *sink, const struct lpl_event *event,
+				struct lpl_report *report)
+{
+	struct lpl_sink *next = WRITER_OF(sink);
+
+	return next->event(next, event, report);
+}
+
+static enum lpl_error end_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_sink *next = WRITER_OF(sink);
+
+	return next->finish(next, report);
+}
+
+/* Whatever may be refused is opened before the output: a refusal leaves no file. */
 static int open_run(struct run *run, const struct options *options, const char *spec)
 {
 	struct lpl_writer_options writer_options = { .level = options->level,
 						     .jobs = cli_jobs(options->jobs) };
 	struct lpl_report report = { 0 };
-	struct lpl_sink *last;
+	struct lpl_sink *last = &run->end;
 	const char *reduction;
+	char before[LPL_SPEC_SIZE];
 	int status = cli_choice_meta(&run->chosen, lpl_reader_meta(run->reader), &options->choice);
 
+	if (!status)
+		status = reduction_before(before, run->chosen, spec, options->trace);
 	if (status)
 		return status;
-	if (derive_meta(&run->meta, run->chosen, options, spec, &report))
+	if (derive_meta(&run->meta, run->chosen, before, options, spec, &report))
 		return cli_report(&report);
+	run->end = (struct lpl_sink){ end_refs, end_event, end_finish };
+	if (options->pc &&
+	    lpl_program_counters_open(&run->counters, options->trace, last, &report))
+		return cli_report(&report);
+	if (run->counters)
+		last = lpl_program_counters_sink(run->counters);
+	if (lpl_reducer_open(&run->reducer, before, spec, last, &report))
+		return cli_report(&report);
+	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
 	/* every reference that was made is what packing as blocks is for */
 	reduction = lpl_meta_get(run->meta, LPL_META_REDUCTION);
 	writer_options.blocks = reduction && strcmp(reduction, "none") == 0;
 	if (lpl_writer_open(&run->writer, options->output, run->meta, &writer_options,
 			    options->overwrite, &report))
 		return cli_report(&report);
-	last = lpl_writer_sink(run->writer);
-	if (options->pc &&
-	    lpl_program_counters_open(&run->counters, options->trace, last, &report))
-		return cli_report(&report);
-	if (run->counters)
-		last = lpl_program_counters_sink(run->counters);
-	if (lpl_reducer_open(&run->reducer, lpl_meta_get(run->chosen, LPL_META_REDUCTION), spec,
-			     last, &report))
-		return cli_report(&report);
-	run->tee = (struct lpl_sink){ tee_refs, tee_event, tee_finish };
 	return CLI_DONE;
 }
 

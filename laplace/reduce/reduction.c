@@ -205,13 +205,18 @@ uint64_t lpl_reduction_page_size(const char *reduction)
 
 uint64_t lpl_page_size(const char *said, const char *reduction)
 {
-	const uint64_t reduced = lpl_reduction_page_size(reduction);
+	struct lpl_reduction read;
+	const bool known = lpl_reduction_read(&read, reduction);
+	const uint64_t reduced = lpl_page_bytes(&read);
 	uint64_t size;
 
 	if (said == NULL)
 		return reduced;
 	if (!lpl_parse_decimal(said, &size) || (size & (size - 1)) != 0 ||
 	    (size < LPL_PAGE_BYTES && size != reduced))
+		return 0;
+	/* whatever knew pages, knew them of that size */
+	if (size > reduced && known && read.page_size != 0)
 		return 0;
 	return size > reduced ? size : reduced;
 }

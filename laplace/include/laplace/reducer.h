@@ -150,11 +150,13 @@ uint64_t lpl_reduction_page_size(const char *reduction);
 
 /*
  * The same of any trace: what its header says (LPL_META_PAGE_SIZE; NULL counts as nothing), or what the
- * reduction leaves if that is larger.  0: the header says what is no size of pages, as
- * LPL_NO_PAGE_SIZE says after the trace's name.
+ * reduction leaves if that is larger.  The header's may be larger where references are to bytes as yet, or
+ * where the reduction is not known.  0: the header says what is no size of pages, or another one than
+ * the reduction left, as LPL_NO_PAGE_SIZE says after the trace's name.
  */
 uint64_t lpl_page_size(const char *said, const char *reduction);
-#define LPL_NO_PAGE_SIZE "its pages are of a size that is no power of two from 4096 on"
+#define LPL_NO_PAGE_SIZE "its pages are of a size that is no power of two from 4096 on, or that its " \
+	"reduction did not leave"
 
 /* K when such a trace is a behaviour sequence (`lrubs:K` comes last), else 0. */
 uint64_t lpl_reduction_behaviour(const char *reduction);
