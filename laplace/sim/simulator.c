@@ -426,7 +426,21 @@ static enum lpl_error simulator_finish(struct lpl_sink *sink, struct lpl_report 
 
 /* ---- opening and closing ---- */
 
-/* The THETA of a trace that irg:THETA made last; 0: it did not. */
+/* Has what was reduced so the working sets of THETA that there were at first? */
+static bool has_working_sets(const char *reduction, size_t length, uint64_t theta)
+{
+	char before[LPL_SPEC_SIZE];
+	struct lpl_exactness exactness;
+
+	if (length >= sizeof(before))
+		return false;
+	memcpy(before, reduction, length);
+	before[length] = '\0';
+	return lpl_reduction_exactness(length != 0 ? before : "none", &exactness) && exactness.ws != 0 &&
+		exactness.ws <= theta;
+}
+
+/* The THETA of a trace that irg:THETA made last, of what had all of its working sets; 0: it did not. */
 static uint64_t theta_of(const struct lpl_simulator_options *options)
 {
 	const char *reduction = options != NULL && options->part == LPL_PART_ALL ?
@@ -435,8 +449,10 @@ static uint64_t theta_of(const struct lpl_simulator_options *options)
 	const char *last = plus != NULL ? plus + 1 : reduction;
 	uint64_t theta = 0;
 
-	if (last != NULL && strncmp(last, "irg:", 4) == 0)
-		(void)lpl_parse_decimal(last + 4, &theta);
+	if (last == NULL || strncmp(last, "irg:", 4) != 0 || !lpl_parse_decimal(last + 4, &theta) ||
+	    (options->page_size != 0 && options->page_size != lpl_reduction_page_size(reduction)) ||
+	    !has_working_sets(reduction, plus != NULL ? (size_t)(plus - reduction) : 0, theta))
+		return 0;
 	return theta;
 }
 
