@@ -23,6 +23,7 @@
 
 #include "digits.h"
 #include "output.h"
+#include "try.h"
 
 void lpl_short_name(char name[LPL_NAME_SIZE], const char *path)
 {
@@ -45,8 +46,21 @@ bool lpl_part_is_locked(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-/* A ".part" that exists already: left by a run that ended early, or still being written? */
-static enum lpl_error remove_part(struct lpl_output *output, struct lpl_report *report)
+/* May what is called so be removed?  Sets errno. */
+static bool can_remove(const char *path)
+{
+	char *copy = strdup(path);
+	const bool can = copy && access(dirname(copy), W_OK | X_OK) == 0;
+
+	free(copy);
+	return can;
+}
+
+/*
+ * A ".part" that exists already: left by a run that ended early, or still being written?  It is removed,
+ * or, with `only_try`, it is said whether it could be.
+ */
+static enum lpl_error remove_part(struct lpl_output *output, bool only_try, struct lpl_report *report)
 {
 	int fd = open(output->part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool locked = fd >= 0 && lpl_part_is_locked(fd);
@@ -55,7 +69,7 @@ static enum lpl_error remove_part(struct lpl_output *output, struct lpl_report *
 	if (locked)
 		error = lpl_fail(report, LPL_ERR_USAGE, "%s.part: is being written by somebody else;"
 				 " choose another name", output->name);
-	else if (unlink(output->part) != 0 && errno != ENOENT)
+	else if (only_try ? !can_remove(output->part) : unlink(output->part) != 0 && errno != ENOENT)
 		error = lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be replaced", output->name);
 	if (fd >= 0)
 		(void)close(fd);
@@ -65,7 +79,7 @@ static enum lpl_error remove_part(struct lpl_output *output, struct lpl_report *
 /* "PATH.part" is ours from here on. */
 static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *report)
 {
-	enum lpl_error error = output->overwrite ? remove_part(output, report) : LPL_OK;
+	enum lpl_error error = output->overwrite ? remove_part(output, false, report) : LPL_OK;
 
 	if (error != LPL_OK)
 		return error;
@@ -89,7 +103,8 @@ static enum lpl_error take_names(struct lpl_output *output, const char *path,
 	output->path = strdup(path);
 	if (output->path && asprintf(&output->part, "%s.part", path) >= 0)
 		return LPL_OK;
-	output->part = NULL;
+	free(output->path);
+	output->path = output->part = NULL;
 	return lpl_fail(report, LPL_ERR_MEMORY, "%s: no memory for its name", output->name);
 }
 
@@ -151,6 +166,25 @@ enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool
 	if (error != LPL_OK)
 		forget_names(output);
 	return error;
+}
+
+enum lpl_error lpl_output_try(const char *path, bool overwrite, struct lpl_report *report)
+{
+	struct lpl_output output = { .fd = -1 };
+	struct stat left;
+	enum lpl_error error;
+
+	lpl_short_name(output.name, path);
+	LPL_TRY(take_names(&output, path, report));
+	if (overwrite && path[0] != '\0' && lstat(output.part, &left) == 0) {
+		error = remove_part(&output, true, report);
+		forget_names(&output);
+		return error;
+	}
+	forget_names(&output);
+	LPL_TRY(lpl_output_open(&output, path, overwrite, report));
+	lpl_output_discard(&output);
+	return LPL_OK;
 }
 
 static enum lpl_error continue_part(struct lpl_output *output, struct lpl_report *report)

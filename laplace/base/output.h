@@ -48,6 +48,11 @@ bool lpl_names_descriptor(const char *path, int *fd);
 enum lpl_error lpl_output_open(struct lpl_output *output, const char *path, bool overwrite,
 			       struct lpl_report *report);
 /*
+ * Could it be opened, of a file that is not yet there, or may be overwritten?  Errors are those of
+ * lpl_output_open(); nothing is left, and a ".part" that is there remains.
+ */
+enum lpl_error lpl_output_try(const char *path, bool overwrite, struct lpl_report *report);
+/*
  * Continue "PATH.part": its first `size` bytes are whole, and what is after them is cut off.
  * `overwrite`: as it was opened.  LPL_ERR_USAGE: another process is writing it.
  */

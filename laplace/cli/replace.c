@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What an output may replace; see replace.h. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,4 +95,41 @@ int cli_refuse_input(const char *output, const char *input)
 	status = lpl_trace_files(input, refuse_file, &question);
 	free(part);
 	return status < 0 ? cli_complain(CLI_FAILED, "no memory") : status;
+}
+
+/* Two names in one directory.  "-" is no name. */
+static bool is_same_name(const char *one, const char *other)
+{
+	const char *last = strrchr(one, '/'), *other_last = strrchr(other, '/');
+	char directory[PATH_MAX];
+	struct stat in, other_in;
+
+	last = last ? last + 1 : one;
+	other_last = other_last ? other_last + 1 : other;
+	if (strcmp(last, other_last) != 0)
+		return false;
+	snprintf(directory, sizeof(directory), "%.*s.", (int)(last - one), one);
+	if (stat(directory, &in) != 0)
+		return false;
+	snprintf(directory, sizeof(directory), "%.*s.", (int)(other_last - other), other);
+	return stat(directory, &other_in) == 0 && is_same(&in, &other_in);
+}
+
+/* Is the ".part" of the one the other? */
+static bool is_part_of(const char *one, const char *other)
+{
+	char part[PATH_MAX];
+
+	return snprintf(part, sizeof(part), "%s.part", one) < (int)sizeof(part) && is_same_name(part, other);
+}
+
+bool cli_is_same_output(const char *one, const char *other)
+{
+	struct stat is, other_is;
+
+	if (strcmp(one, "-") == 0 || strcmp(other, "-") == 0)
+		return strcmp(one, other) == 0;
+	return is_same_name(one, other) || is_part_of(one, other) || is_part_of(other, one) ||
+	       (stat(one, &is) == 0 && stat(other, &other_is) == 0 && S_ISREG(is.st_mode) &&
+		is_same(&is, &other_is));
 }

@@ -16,4 +16,7 @@ int cli_refuse_existing(const char *path, bool overwrite);
  */
 int cli_refuse_input(const char *output, const char *input);
 
+/* Are two outputs one, by whatever names, or would the ".part" of one be the other? */
+bool cli_is_same_output(const char *one, const char *other);
+
 #endif

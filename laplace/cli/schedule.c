@@ -60,7 +60,7 @@ static void check_picture(struct argp_state *state, struct options *options)
 	else if (strcmp(options->picture, "-") != 0)
 		cli_usage_error(state, "'%s': the picture's name ends in .png or .svg",
 				options->picture);
-	if (options->output && strcmp(options->output, options->picture) == 0)
+	if (options->output && cli_is_same_output(options->output, options->picture))
 		argp_error(state, "-o and --picture are two files");
 }
 
@@ -452,7 +452,7 @@ static int draw(const struct cli_timeline *timeline, const struct options *optio
 		const struct cli_schedule_report *report)
 {
 	struct cli_output picture;
-	int status = cli_output_open(&picture, options->picture, options->overwrite);
+	int status = cli_output_hold(&picture, options->picture, options->overwrite);
 
 	return status ? status :
 		cli_output_close(&picture, cli_timeline_draw(timeline, report, options->format,

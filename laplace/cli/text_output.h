@@ -12,11 +12,18 @@
 
 struct cli_output {
 	FILE *file;
-	struct lpl_output output;	/* unused where `file` is stdout */
+	struct lpl_output output;	/* unused where `file` is stdout, or as yet: */
+	const char *held;		/* the path of what is in memory until it is whole; or NULL */
+	bool overwrite;
 };
 
 /* "-" is stdout.  Returns an exit status; on failure nothing is to be undone. */
 int cli_output_open(struct cli_output *output, const char *path, bool overwrite);
+/*
+ * The same for what is not large, as a picture: a file is made when it is closed, so that nothing is left
+ * if the command is killed before.  What would be refused then is refused now.
+ */
+int cli_output_hold(struct cli_output *output, const char *path, bool overwrite);
 /* Could it be opened?  Complains if not, and leaves nothing.  Of a pipe or a device it is not known. */
 int cli_output_try(const char *path, bool overwrite);
 /*

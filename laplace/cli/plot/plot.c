@@ -266,7 +266,7 @@ static int plot_curves(const struct options *options)
 	for (unsigned int i = 0; i < options->files && !status; i++)
 		status = curves_read(&curves, options->file[i], options->files > 1);
 	if (!status)
-		status = cli_output_open(&output, options->output, options->overwrite);
+		status = cli_output_hold(&output, options->output, options->overwrite);
 	if (!status)
 		status = cli_output_close(&output, draw_picture(&curves, options, output.file));
 	curves_free(&curves);
@@ -290,7 +290,7 @@ static int draw_chart(const struct surveyed_trace *trace, const struct options *
 	return picture_end(&picture);
 }
 
-/* The output is opened first: whoever waits for a long trace shall not wait in vain. */
+/* The output is tried first: whoever waits for a long trace shall not wait in vain. */
 static int plot_trace(struct options *options)
 {
 	struct plot_faults *faults = &options->faults;
@@ -300,7 +300,7 @@ static int plot_trace(struct options *options)
 	int status = cli_refuse_input(options->output, options->trace.path), drawn = CLI_FAILED;
 
 	if (!status)
-		status = cli_output_open(&output, options->output, options->overwrite);
+		status = cli_output_hold(&output, options->output, options->overwrite);
 	if (status)
 		return status;
 	status = is_faults(options) ? plot_faults_read(faults) : surveyed_trace_read(trace, &options->trace);

@@ -68,7 +68,7 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
-/* The output is opened first: whoever waits for a long trace shall not wait in vain. */
+/* The output is tried first: whoever waits for a long trace shall not wait in vain. */
 static int make_report(const struct options *options, const struct symbols *symbols)
 {
 	static int (*const write[])(const struct surveyed_trace *trace, FILE *out) = {
@@ -82,7 +82,7 @@ static int make_report(const struct options *options, const struct symbols *symb
 	if (!status && options->symbols)
 		status = cli_refuse_input(options->output, options->symbols);
 	if (!status)
-		status = cli_output_open(&output, options->output, options->overwrite);
+		status = cli_output_hold(&output, options->output, options->overwrite);
 	if (status)
 		return status;
 	status = surveyed_trace_read(&trace, &options->trace);
