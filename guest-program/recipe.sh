@@ -107,6 +107,7 @@ print_command() {
 	[ "$clear_env" = no ] || put option clear-env
 	[ "$take_here" = no ] || put option here
 	[ "$own_init" = no ] || put option init
+	[ "$physical" = no ] || put option physical
 	[ "$walks" = no ] || put option walks
 	[ "$whole" = no ] || put option whole
 	put input "$input_bytes" "$input_hash"

@@ -112,7 +112,7 @@ class _ChoiceOptions(ctypes.Structure):
 
 class _Addressing(ctypes.Structure):
     _fields_ = [("canonical", c_bool), ("maps", c_bool), ("can", c_bool), ("exact", c_bool),
-                ("why", c_char * 160)]
+                ("translations", c_bool), ("frames_exact", c_bool), ("why", c_char * 160)]
 
 
 class _Sizes(ctypes.Structure):
@@ -163,7 +163,7 @@ _RESULT = numpy.dtype([("size", "u8"), ("references", "u8"), ("faults", "u8"),
                        ("mean_resident", "f8"), ("timed", "?"), ("exact", "?")], align=True)
 _CHOICE_SIZE = 384
 _NUMBERS_COUNTED = 1
-_ADDRESSES_CANONICAL = 1
+_ADDRESSES = {"virtual": 0, "canonical": 1, "physical": 2}
 _NEED_EVENTS = 1
 _Need = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
@@ -367,7 +367,8 @@ class Trace:
         `select` chooses some of them, in the words of laplace/select.h, which are those of the
         command's options: "process:gzip+children+user+type:write+from:mark:begin".  `addresses`
         are those that were used, with their `space`, unless "canonical" ones are wanted, of which
-        two are in one page if it is the same page, or "auto", those that curves() counts.
+        two are in one page if it is the same page, "physical" ones (of a trace recorded so), or
+        "auto", those that curves() counts.
         """
         arrays = _Arrays(columns, count)
         filled = c_size_t()
@@ -411,7 +412,7 @@ class Trace:
         numbers; None: the library chooses.  `miss_ratio` is of
         all references that there were before a reduction; NaN where it is not known.  Of the faults
         `cold_faults` are first references to a page, and `refaults` the others.  `addresses` is
-        "virtual" or "canonical"; "auto" is the attribute of that name.
+        "virtual", "canonical" or "physical"; "auto" is the attribute of that name.
         """
         if isinstance(policies, str):
             policies = policies.split(",")
@@ -558,7 +559,9 @@ class Trace:
 
         Without policies it has only counted pages, and warns of nothing.
         """
-        merged = b"+merged" if convert and not self._addressing.exact else b""
+        exact = (self._addressing.frames_exact if convert == _ADDRESSES["physical"] else
+                 self._addressing.exact)
+        merged = b"+merged" if convert and not exact else b""
         reduction = self._reduction and self._reduction + merged
         simulator, how = c_void_p(), _SimulatorOptions(self.jobs, reduction, 0, self._page_size())
         with self._reader() as reader, contextlib.ExitStack() as during:
@@ -611,19 +614,22 @@ class Trace:
         self._warn(reader)
 
     def _converts(self, addresses):
-        """Are canonical pages to be made of virtual ones?"""
+        """What virtual pages are to be made: one of _ADDRESSES; 0: nothing."""
         found, why = self._addressing, os.fsdecode(self._addressing.why)
-        if addresses not in ("auto", "virtual", "canonical"):
-            raise UsageError(f"addresses are auto, virtual or canonical, not {addresses!r}")
+        if addresses not in ("auto", *_ADDRESSES):
+            raise UsageError(f"addresses are auto, {', '.join(_ADDRESSES)}, not {addresses!r}")
         if not found.can and not found.canonical and addresses == "canonical":
             raise UsageError(f"{self.path}: {why}: there are no canonical pages to be had of it")
+        if not found.translations and addresses == "physical":
+            raise UsageError(f"{self.path}: says nothing of physical memory")
         if addresses == "auto" and found.maps and not found.exact:
             warnings.warn(f"{self.path}: {why}: its pages are virtual ones", VirtualPages,
                           stacklevel=3)
-        return found.exact if addresses == "auto" else (addresses == "canonical"
-                                                        and not found.canonical)
+        if addresses == "auto":
+            addresses = "canonical" if found.exact else "virtual"
+        return 0 if addresses == "canonical" and found.canonical else _ADDRESSES[addresses]
 
-    def _options(self, select, convert=False):
+    def _options(self, select, convert=0):
         """A choice as the library has it, and what keeps its words."""
         if _library.lpl_reduction_behaviour(self._reduction):
             raise UsageError(f"{self.path}: a behaviour sequence is of one memory, of which "
@@ -633,7 +639,7 @@ class Trace:
             _call("lpl_choice_parse", byref(options), words, _bytes(select))
         options.page_size = self._page_size()
         options.cycles_a_second = self._cycles_a_second
-        options.addresses = _ADDRESSES_CANONICAL if convert else 0
+        options.addresses = convert
         return options, words
 
     def _ask_for_somebody(self, options, choice):

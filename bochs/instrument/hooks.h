@@ -133,6 +133,7 @@ struct laplace_processor {
 	bool between;			/* instructions: an exception now meets none that was fetched */
 	bool looking;			/* an access is only a look: no reference */
 	bool walks;			/* page walks are traced */
+	bool physical;			/* translations are */
 };
 
 /* ---- the clock ---- */

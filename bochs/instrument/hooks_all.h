@@ -54,6 +54,7 @@ struct laplace_processor {
 	bool stack_writes;		/* not used */
 	bool between;			/* instructions: the coming one was not fetched yet */
 	bool walks;			/* page walks are traced */
+	bool physical;			/* translations are */
 };
 
 static inline uint64_t laplace_instructions(const struct laplace_processor *p)

@@ -29,6 +29,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include <laplace/record.h>
+
 class bxInstruction_c;
 
 /* lifecycle, and what is to be done while the processor is halted (session.cc) */
@@ -110,6 +112,20 @@ void laplace_waiting(void);
 	do { \
 		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.walks)) \
 			laplace_walk((phy), (len), (rw) & 1); \
+	} while (0)
+/* Where references go in physical memory (physical.cc). */
+struct bx_TLB_entry;
+void laplace_translated(const struct bx_TLB_entry *entry);
+void laplace_tlb_flushed(unsigned kind, uint64_t address);
+#define BX_LAPLACE_TRANSLATED(entry) \
+	do { \
+		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.physical)) \
+			laplace_translated(entry); \
+	} while (0)
+#define BX_LAPLACE_TLB_FLUSH(kind, address) \
+	do { \
+		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.physical)) \
+			laplace_tlb_flushed((kind), (address)); \
 	} while (0)
 /*
  * An entry of the TLB is closed while TLB_NoHostPtr is set in `lpf` although it has a host

@@ -27,6 +27,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "physical.h"
 #include "report.h"
 #include "stream.h"
 
@@ -142,6 +143,8 @@ void laplace_slow_access(uint64_t address, unsigned length, unsigned rw, bool se
 			 bool supervisor)
 {
 	rw &= LAPLACE_RW_MASK;
+	if (LAPLACE_UNLIKELY(CPU->laplace.physical))
+		laplace_physical_check(address, false);
 	if (rw != LAPLACE_RW_MODIFY || laplace_hot.reported)
 		data_reference(address, length, rw == LAPLACE_RW_WRITE, second, supervisor);
 	if (rw == LAPLACE_RW_MODIFY) {
@@ -253,6 +256,8 @@ void laplace_slow_trace(uint64_t rip, bxInstruction_c *i)
 	laplace_space_changed();
 	sync_cycles();
 	CPU->laplace.between = false;
+	if (CPU->laplace.physical)
+		laplace_physical_check(address, true);
 
 	the_log->base = bx_dbg.debugger_active ? LPL_LOG_NOWHERE : address - rip;
 	lpl_log_room_for_trace(the_log, laplace_icount());

@@ -43,6 +43,8 @@ void laplace_start(void)
 		return;
 	laplace_stream_switch(LAPLACE_ON);
 	own_event(LPL_EVENT_TRACING, 1, "");
+	if (laplace.begins)
+		laplace.begins();
 }
 
 void laplace_stop(void)

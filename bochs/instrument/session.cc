@@ -30,6 +30,7 @@
 #include "duties.h"
 #include "guest_record.h"
 #include "option.h"
+#include "physical.h"
 #include "recorder.h"
 #include "report.h"
 #include "screen.h"
@@ -248,6 +249,13 @@ static uint64_t images_of(const struct lpl_plan *plan)
 	return pages;
 }
 
+/* A segment would not have what those before it have reported, nor a checkpoint what was. */
+static void check_physical(void)
+{
+	if (laplace_option.physical && (laplace_option.segmented || laplace_option.checkpoints))
+		laplace_die("physical=on: not with segment= or checkpoint=");
+}
+
 static bool is_ending(void *)
 {
 	return laplace_signals_stop() || laplace_control_ends();
@@ -277,6 +285,7 @@ static void open_collection(void)
 	windows = open_windows();
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
+	check_physical();
 	laplace_conditions_read();
 	laplace_check_files();
 	laplace_locate_kernel();
@@ -324,6 +333,8 @@ static void open_collection(void)
 		laplace_stream_images(images);
 	static_assert(BX_DTLB_SIZE == 2048 && BX_ITLB_SIZE == 1024, "docs/references.md says so");
 	BX_CPU(0)->laplace.walks = laplace_option.walks;
+	if (laplace_option.physical)
+		laplace_physical_open();
 	atexit(at_abrupt_exit);
 	if (laplace_option.flush_instructions)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
@@ -424,6 +435,7 @@ static void close_collection(void)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	laplace.collector = NULL;
+	laplace_physical_close();
 	laplace_control_closed(outcome->good ? NULL : outcome->problem);
 }
 

@@ -55,6 +55,8 @@ struct laplace_recording {
 	 * between two instructions.
 	 */
 	void (*look)(void);
+	/* Recording has begun; NULL: nothing is to be done. */
+	void (*begins)(void);
 };
 
 extern struct laplace_recording laplace;

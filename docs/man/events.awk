@@ -74,7 +74,7 @@ function row(line, cell, i, group)
 		sub(/[ \t]*\/\*.*/, "", text)
 		cells(text, cell)
 		argument(tag, cell[3], cell[4], comment_of(line))
-	} else if (match(line, /KTR_[A-Z]+_ARGS/)) {
+	} else if (match(line, /(KTR|LPL)_[A-Z]+_ARGS/)) {
 		group = substr(line, RSTART, RLENGTH)
 		for (i = 0; i < arguments[group]; i++)
 			argument(tag, i, arg[group, i], about_arg[group, i])
@@ -92,8 +92,8 @@ function hex(text, value, i)
 # ---- the tables ----
 
 what == "table" && /^#define (KTR|LPL)_EVENTS\(/ { in_table = 1; next }
-what == "table" && /^#define KTR_[A-Z]+_ARGS\(/ {
-	match($0, /KTR_[A-Z]+_ARGS/)
+what == "table" && /^#define (KTR|LPL)_[A-Z]+_ARGS\(/ {
+	match($0, /(KTR|LPL)_[A-Z]+_ARGS/)
 	tag = substr($0, RSTART, RLENGTH)
 	in_table = 1
 	next

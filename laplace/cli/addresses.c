@@ -12,37 +12,74 @@
 
 const struct cli_option cli_addresses_options[] = {
 	{ "addresses", CLI_WORD, .size = sizeof(enum cli_addresses), .argument = "KIND",
-	  .words = "auto virtual canonical",
+	  .words = "auto virtual canonical physical",
 	  .help = "What a page is: canonical, the same for all that share it, which takes kernel "
-	  "events in TRACE; virtual, one for each address space; auto, canonical where that is "
-	  "exact (auto)"},
+	  "events in TRACE; virtual, one for each address space; physical, a frame of memory, which "
+	  "takes a recording with --physical; auto, canonical where that is exact (auto)"},
 	{ 0 }
 };
+
+static const char *const names[] = {
+	[LPL_ADDRESSES_KEPT] = "virtual", [LPL_ADDRESSES_CANONICAL] = "canonical",
+	[LPL_ADDRESSES_PHYSICAL] = "physical"
+};
+
+static enum lpl_addresses conversion(const struct lpl_addressing *found, enum cli_addresses wanted)
+{
+	switch (wanted) {
+	case CLI_ADDRESSES_PHYSICAL:
+		return LPL_ADDRESSES_PHYSICAL;
+	case CLI_ADDRESSES_CANONICAL:
+		return found->canonical ? LPL_ADDRESSES_KEPT : LPL_ADDRESSES_CANONICAL;
+	case CLI_ADDRESSES_AUTO:
+		return found->exact ? LPL_ADDRESSES_CANONICAL : LPL_ADDRESSES_KEPT;
+	default:
+		return LPL_ADDRESSES_KEPT;
+	}
+}
+
+/* What is wanted, and cannot be had. */
+static int refuse(const struct lpl_addressing *found, enum cli_addresses wanted,
+		  enum lpl_addresses convert, const char *path)
+{
+	if (found->canonical && wanted == CLI_ADDRESSES_VIRTUAL)
+		return cli_complain(CLI_USAGE, "%s: %s: its virtual ones are in the trace that it was "
+				    "made from", path, found->why);
+	if (convert == LPL_ADDRESSES_CANONICAL && !found->can)
+		return cli_complain(CLI_USAGE, "%s: %s: there are no canonical pages to be had of it",
+				    path, found->why);
+	if (convert == LPL_ADDRESSES_PHYSICAL && !found->translations)
+		return cli_complain(CLI_USAGE, "%s: says nothing of physical memory: it was not recorded with "
+				    "--physical, or what it was made into has no virtual pages of 4096 "
+				    "bytes any more", path);
+	return CLI_DONE;
+}
 
 int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,
 			 const char *path, const struct lpl_meta *meta)
 {
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
 	struct lpl_addressing found;
+	enum lpl_addresses convert;
+	bool exact;
+	int status;
 
 	lpl_addressing_of(&found, path, meta);
+	convert = conversion(&found, wanted);
+	exact = convert == LPL_ADDRESSES_PHYSICAL ? found.frames_exact : found.exact;
 	*addressing = (struct cli_addressing){
-		.convert = wanted == CLI_ADDRESSES_CANONICAL ? !found.canonical :
-			   wanted == CLI_ADDRESSES_AUTO && found.exact,
+		.convert = convert,
+		.name = found.canonical ? "canonical" : names[convert],
 		.is_named = reduction != NULL
 	};
-	addressing->name = found.canonical || addressing->convert ? "canonical" : "virtual";
-	if (found.canonical && wanted == CLI_ADDRESSES_VIRTUAL)
-		return cli_complain(CLI_USAGE, "%s: %s: its virtual ones are in the trace that it was "
-				    "made from", path, found.why);
-	if (addressing->convert && !found.can)
-		return cli_complain(CLI_USAGE, "%s: %s: there are no canonical pages to be had of it",
-				    path, found.why);
+	status = refuse(&found, wanted, convert, path);
+	if (status)
+		return status;
 	if (wanted == CLI_ADDRESSES_AUTO && found.maps && !found.exact)
 		cli_complain(0, "warning: %s: %s: its pages are virtual ones, and a page that several "
 			     "address spaces share counts once for each", path, found.why);
 	snprintf(addressing->reduction, sizeof(addressing->reduction), "%s%s",
-		 reduction ? reduction : "", addressing->convert && !found.exact ? "+merged" : "");
+		 reduction ? reduction : "", convert && !exact ? "+merged" : "");
 	return CLI_DONE;
 }
 

@@ -8,23 +8,25 @@
 #include <stdbool.h>
 
 #include <laplace/reducer.h>
+#include <laplace/select.h>
 #include <laplace/trace.h>
 
 #include "option_table.h"
 
-/* --addresses=auto|virtual|canonical, for CLI_WITH() */
+/* --addresses=auto|virtual|canonical|physical, for CLI_WITH() */
 enum cli_addresses {
 	CLI_ADDRESSES_AUTO,
 	CLI_ADDRESSES_VIRTUAL,
 	CLI_ADDRESSES_CANONICAL,
+	CLI_ADDRESSES_PHYSICAL,
 	CLI_ADDRESSES_KEPT	/* no option: whatever the trace has */
 };
 extern const struct cli_option cli_addresses_options[];
 
 /* What was decided for a trace. */
 struct cli_addressing {
-	bool convert;			/* its virtual pages are made canonical as it is read */
-	const char *name;		/* "virtual" or "canonical": what the result counts */
+	enum lpl_addresses convert;	/* what its virtual pages are made as it is read, if anything */
+	const char *name;		/* "virtual", "canonical" or "physical": what the result counts */
 	bool is_named;			/* its reduction: in the header; and that of what is read then: */
 	char reduction[LPL_SPEC_SIZE];
 };

@@ -8,6 +8,7 @@
 #include <laplace/image.h>
 #include <laplace/trace.h>
 
+#include "addresses.h"
 #include "commands.h"
 #include "conversion.h"
 #include "options.h"
@@ -23,6 +24,8 @@ struct options {
 	bool events;
 	const char *images;		/* a directory; NULL: not asked for */
 	struct lpl_choice_options choice;
+	enum cli_addresses addresses;
+	struct cli_addressing addressing;
 	enum cli_when progress;
 	const char *trace;
 };
@@ -52,6 +55,7 @@ static const struct cli_option option_table[] = {
 	  .help = "Print nothing, but write what pages held to DIRECTORY, which is made: a file for each "
 	  "content, and images.csv" },
 	CLI_WITH(progress, struct options, progress),
+	CLI_WITH(addresses, struct options, addresses),
 	CLI_WITH(choice, struct options, choice),
 	{ .type = CLI_ARGUMENT, .argument = "TRACE", CLI_INTO(struct options, trace),
 	  .again = "one trace at a time" },
@@ -108,7 +112,7 @@ static int print(struct lpl_reader *reader, const struct options *options)
 				      CLI_NEVER : options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
-				  .choice = &options->choice,
+				  .choice = &options->choice, .addressing = &options->addressing,
 				  .without_events = !options->events };
 	status = cli_pass_run(&pass);
 	report_losses(exporter, options);
@@ -140,7 +144,7 @@ static int write_images(struct lpl_reader *reader, const struct options *options
 
 int cmd_cat(int argc, char **argv)
 {
-	struct options options = { .trace = "-" };
+	struct options options = { .trace = "-", .addresses = CLI_ADDRESSES_KEPT };
 	struct lpl_reader *reader;
 	int status;
 
@@ -148,6 +152,14 @@ int cmd_cat(int argc, char **argv)
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
+	/* what is printed is what the trace has, unless something else is wanted */
+	if (options.addresses != CLI_ADDRESSES_KEPT)
+		status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
+					      lpl_reader_meta(reader));
+	if (status) {
+		lpl_reader_close(reader);
+		return status;
+	}
 	status = options.images ? write_images(reader, &options) : print(reader, &options);
 	lpl_reader_close(reader);
 	return status;

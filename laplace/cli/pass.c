@@ -358,8 +358,8 @@ static int run_chosen(struct cli_pass *pass)
 				    "chosen", pass->path, kind->reduction);
 	if (pass->choice)
 		options = *pass->choice;
-	if (pass->addressing && pass->addressing->convert)
-		options.addresses = LPL_ADDRESSES_CANONICAL;
+	if (pass->addressing)
+		options.addresses = pass->addressing->convert;
 	pass->counts_chosen = chooses(pass) && kind->is_whole;
 	options.cycles_a_second = kind->cycles_a_second;
 	options.page_size = kind->page_size;
@@ -373,6 +373,9 @@ static int run_chosen(struct cli_pass *pass)
 	pass->chosen = lpl_choice_passed(pass->chooser);
 	if (status == CLI_DONE)
 		warn_if_nothing(pass);
+	if (lpl_choice_unknown(pass->chooser))
+		cli_complain(0, "warning: %s: of %" PRIu64 " references the frame is not known: each of their "
+			     "pages counts as one", pass->path, lpl_choice_unknown(pass->chooser));
 	lpl_choice_close(pass->chooser);
 	pass->chooser = NULL;
 	return status;

@@ -215,6 +215,8 @@ static const struct cli_option option_table[] = {
 	{ "kernel", CLI_FILE, INTO(kernel), .argument = "WHERE", .words = "auto none", .forwarded = true,
 	  .help = "Where the guest's kernel_trace_record is: auto (it says), none, a hexadecimal "
 	  "address, a System.map or a vmlinux" },
+	{ "physical", CLI_FLAG, INTO(physical), .forwarded = true,
+	  .help = "Record where in physical memory references go, too" },
 	{ "walks", CLI_FLAG, INTO(walks), .forwarded = true,
 	  .help = "Record page-table walks, too" },
 	{ "flush", CLI_TEXT, INTO(flush), .argument = "EVERY", .take = take_flush, .forwarded = true,

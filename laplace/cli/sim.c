@@ -558,7 +558,8 @@ static int decide_page_size(struct cli_trace_kind *kind, struct options *options
 			return cli_complain(CLI_USAGE, "%s: canonical pages are of %d bytes, and their "
 					    "numbers do not say what lies beside what: larger ones are "
 					    "of virtual pages", options->trace, 1 << LPL_PAGE_SHIFT);
-		options->addresses = CLI_ADDRESSES_VIRTUAL;
+		if (options->addresses != CLI_ADDRESSES_PHYSICAL)
+			options->addresses = CLI_ADDRESSES_VIRTUAL;
 	}
 	kind->page_size = size;
 	return CLI_DONE;

@@ -89,7 +89,8 @@ static int check_reader(struct options *options, struct lpl_reader *reader, cons
 		return status;
 	reduction = cli_addresses_reduction(&addressing);
 	python_add(&options->words, "counted", addressing.name, NULL);
-	python_add(&options->words, "convert", addressing.convert ? "yes" : "", NULL);
+	python_add(&options->words, "convert",
+		   addressing.convert != LPL_ADDRESSES_KEPT ? addressing.name : "", NULL);
 	python_add(&options->words, "reduction", reduction ? reduction : "none", NULL);
 	return CLI_DONE;
 }

@@ -60,6 +60,12 @@ bool lpl_event_is_fence(uint32_t tag)
 	return kind != NULL && kind->fence;
 }
 
+bool lpl_event_maps(uint32_t tag)
+{
+	return (lpl_event_is_fence(tag) && tag != KTR_EXEC && tag != LPL_EVENT_RETRANSLATION) ||
+	       tag == LPL_EVENT_SPACE_STATE;
+}
+
 const char *lpl_event_name(uint32_t tag)
 {
 	const struct lpl_event_kind *kind = lpl_event_kind(tag);

@@ -7,13 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Does an event say what virtual pages are?  An exec alone only says what runs. */
-static bool maps(const struct lpl_event *event)
-{
-	return (lpl_event_is_fence(event->tag) && event->tag != KTR_EXEC) ||
-	       event->tag == LPL_EVENT_SPACE_STATE;
-}
-
 static enum lpl_need need_events(void *context, const struct lpl_chunk *chunk)
 {
 	(void)context;
@@ -34,7 +27,7 @@ static bool find_mapping(struct lpl_reader *reader)
 			return false;
 		if (event == NULL && count == 0)
 			return false;
-		if (event != NULL && maps(event))
+		if (event != NULL && lpl_event_maps(event->tag))
 			return true;
 	}
 }
@@ -61,6 +54,16 @@ static bool has_mappings(const char *path, const struct lpl_meta *meta)
 	return found;
 }
 
+/* Frames are of 4096 bytes, and what a behaviour sequence or records say is of other pages. */
+static bool has_frames(const struct lpl_meta *meta, const char *reduction, uint64_t page_size)
+{
+	const char *kept = lpl_meta_get(meta, LPL_META_TRANSLATIONS);
+
+	return kept && strcmp(kept, "kept") == 0 && lpl_reduction_behaviour(reduction) == 0 &&
+	       !lpl_reduction_records(reduction) && page_size != 0 &&
+	       page_size <= UINT64_C(1) << LPL_PAGE_SHIFT;
+}
+
 #define SAY_WHY(addressing, ...) \
 	((void)snprintf((addressing)->why, sizeof((addressing)->why), __VA_ARGS__))
 
@@ -71,7 +74,11 @@ void lpl_addressing_of(struct lpl_addressing *addressing, const char *path,
 	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
 	const uint64_t page_size = lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE), reduction);
 
-	*addressing = (struct lpl_addressing){ .canonical = kind && strcmp(kind, "canonical") == 0 };
+	*addressing = (struct lpl_addressing){
+		.canonical = kind && strcmp(kind, "canonical") == 0,
+		.translations = has_frames(meta, reduction, page_size)
+	};
+	addressing->frames_exact = addressing->translations && lpl_reduction_fenced(reduction);
 	if (addressing->canonical) {
 		SAY_WHY(addressing, "has canonical pages already");
 		return;

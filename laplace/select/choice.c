@@ -12,6 +12,7 @@
  *	by descent		with `children`: made by one that was chosen; for good
  */
 #include <laplace/select.h>
+#include <laplace/translation.h>
 
 #include <assert.h>
 #include <inttypes.h>
@@ -40,6 +41,7 @@ struct lpl_choice {
 	struct lpl_sink sink;
 	struct lpl_kinds *kinds;	/* NULL: any.  In front of it, unless it has: */
 	struct canonical_pages *pages;	/* of what is passed; NULL: those that come */
+	struct lpl_physical *physical;	/* after it: what is passed is physical; or NULL */
 	struct lpl_sink *next;
 	struct wanted process, task;
 	bool by_task;		/* either of them is wanted */
@@ -222,7 +224,7 @@ enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk 
 	     is_due(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
 	    !is_due(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
 		return LPL_NEED_ALL;
-	return choice->by_task || choice->kinds ? LPL_NEED_EVENTS : LPL_NEED_NOTHING;
+	return choice->by_task || choice->kinds || choice->physical ? LPL_NEED_EVENTS : LPL_NEED_NOTHING;
 }
 
 /* ---- events ---- */
@@ -510,6 +512,10 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	made->all = !lpl_choice_chooses(options) && options->numbering == LPL_NUMBERS_KEPT;
 	if (options->addresses == LPL_ADDRESSES_CANONICAL)
 		error = lpl_canonical_pages_open(&made->pages, report);
+	else if (options->addresses == LPL_ADDRESSES_PHYSICAL)
+		error = lpl_physical_open(&made->physical, next, report);
+	if (made->physical != NULL)
+		made->next = lpl_physical_sink(made->physical);
 	if (error == LPL_OK && (options->kinds != NULL || options->file != NULL))
 		error = lpl_kinds_open(&made->kinds, options->kinds, options->file, &made->sink,
 				       report);
@@ -545,6 +551,11 @@ uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number)
 	return 0;
 }
 
+uint64_t lpl_choice_unknown(const struct lpl_choice *choice)
+{
+	return choice->physical != NULL ? lpl_physical_unknown(choice->physical) : 0;
+}
+
 uint64_t lpl_choice_tasks(const struct lpl_choice *choice)
 {
 	return choice->named;
@@ -559,6 +570,7 @@ void lpl_choice_close(struct lpl_choice *choice)
 	lpl_tasks_free(&choice->tasks);
 	lpl_kinds_close(choice->kinds);
 	lpl_canonical_pages_close(choice->pages);
+	lpl_physical_close(choice->physical);
 	free((char *)choice->from.text);
 	free((char *)choice->to.text);
 	free(choice->process.name);

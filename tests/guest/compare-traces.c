@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * compare-traces [-o] [-r SPEC] [-s] [-w] A B: is the stream of trace A, reduced by SPEC,
+ * compare-traces [-o] [-r SPEC] [-s] [-t] [-w] A B: is the stream of trace A, reduced by SPEC,
  * that of trace B, in every field of every reference and event?
  *
  *	-o	A begins outside of windows of time, and what is before its first event `tracing`
  *		took no time in B: all has A's first clocks up to there
  *	-r SPEC	reduce A on its way (`window:64+sad:64`)
  *	-s	only up to where A's recording stops
+ *	-t	leave translations, and flushes of the TLB, out of both
  *	-w	leave page walks out of both, and so do without the references'
  *		numbers, which walks take part in
  *
@@ -27,7 +28,7 @@ enum { DIFFERENT = 1, USAGE = 2, UNREADABLE = 3, SHOWN_MAX = 5 };
 struct comparison {
 	struct lpl_sink sink;		/* takes A */
 	struct items b;
-	bool without_walks, until_stop;
+	bool without_walks, without_translations, until_stop;
 	bool outside, begun;		/* (-o) before the first window; A has begun */
 	struct lpl_ref first, lost;	/* clocks of A: where it begins; what passed before that window */
 	bool stopped;			/* what follows does not matter */
@@ -63,6 +64,12 @@ static bool is_walk(const struct lpl_ref *ref)
 	return ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
 }
 
+static bool is_left_out(const struct comparison *c, const struct lpl_event *event)
+{
+	return c->without_translations && event->tag >= LPL_EVENT_TRANSLATION &&
+	       event->tag <= LPL_EVENT_TLB_FLUSH;
+}
+
 /* Have something of B at hand, unless it has ended. */
 static void fill(struct comparison *c)
 {
@@ -74,6 +81,8 @@ static void fill(struct comparison *c)
 			unreadable(&report);
 		while (c->without_walks && b->next < b->count && is_walk(&b->refs[b->next]))
 			b->next++;
+		if (b->next == b->count && b->event && is_left_out(c, b->event))
+			b->event = NULL;
 	} while (b->next == b->count && !b->event && !b->ended);
 }
 
@@ -172,7 +181,7 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 	const struct lpl_event *event = &corrected;
 
 	(void)report;
-	if (c->stopped)
+	if (c->stopped || is_left_out(c, event))
 		return LPL_OK;
 	correct_clocks(c, &corrected.instr, &corrected.cycle, sent->tag == LPL_EVENT_TRACING);
 	c->stopped = c->until_stop && event->tag == LPL_EVENT_TRACING &&
@@ -214,7 +223,7 @@ static enum lpl_error take_end(struct lpl_sink *sink, struct lpl_report *report)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: compare-traces [-o] [-r SPEC] [-s] [-w] A B\n");
+	fprintf(stderr, "usage: compare-traces [-o] [-r SPEC] [-s] [-t] [-w] A B\n");
 	return USAGE;
 }
 
@@ -227,13 +236,15 @@ int main(int argc, char *argv[])
 	const char *spec = "none";
 	int option;
 
-	while ((option = getopt(argc, argv, "or:sw")) != -1) {
+	while ((option = getopt(argc, argv, "or:stw")) != -1) {
 		if (option == 'r')
 			spec = optarg;
 		else if (option == 'o')
 			c.outside = true;
 		else if (option == 's')
 			c.until_stop = true;
+		else if (option == 't')
+			c.without_translations = true;
 		else if (option == 'w')
 			c.without_walks = true;
 		else

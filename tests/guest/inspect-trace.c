@@ -14,6 +14,9 @@
  *	inspect-trace modes TRACE
  *		how many fetches were made in which mode from which half of
  *		the address space, and the walks with their highest address
+ *	inspect-trace frames TRACE
+ *		is each page where the guest's marks "frames VIRTUAL=FRAME ..." say?
+ *		same N, large N (of pages above 4096 bytes), different N
  *
  * Addresses are hexadecimal.  PROGRAM is the last part of an executed path.
  * Exit status: 0, 1 it failed, 2 usage.
@@ -25,6 +28,7 @@
 
 #include <laplace/merge.h>
 #include <laplace/trace.h>
+#include <laplace/translation.h>
 
 enum { FAILED = 1, USAGE = 2, PROGRAM_SIZE = 32, IDS = 65536, RANGES_MAX = 32 };
 
@@ -33,7 +37,8 @@ static int usage(void)
 	fprintf(stderr, "usage: inspect-trace references TRACE START END\n"
 			"       inspect-trace counts TRACE PROGRAM\n"
 			"       inspect-trace touched TRACE NAME START END [...]\n"
-			"       inspect-trace modes TRACE\n");
+			"       inspect-trace modes TRACE\n"
+			"       inspect-trace frames TRACE\n");
 	return USAGE;
 }
 
@@ -374,6 +379,72 @@ static int modes(int argc, char *argv[])
 	return 0;
 }
 
+/* ---- frames ---- */
+
+struct framer {
+	struct lpl_sink sink;
+	struct lpl_translations *map;
+	uint64_t same, large, different;
+};
+
+static enum lpl_error ignore_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t number,
+				  struct lpl_report *report)
+{
+	(void)sink;
+	(void)refs;
+	(void)number;
+	(void)report;
+	return LPL_OK;
+}
+
+static void compare_frame(struct framer *f, uint64_t space, uint64_t page, uint64_t frame)
+{
+	struct lpl_translation found = { .frame = KTR_NONE };
+
+	if (lpl_translate(f->map, space, page << 12, &found) && found.frame == frame) {
+		f->same++;
+		f->large += found.shift > 12;
+		return;
+	}
+	f->different++;
+	printf("page %" PRIx64 " of space %" PRIx64 " is in frame %" PRIx64 " for the guest, and in %"
+	       PRIx64 " for the trace\n", page, space, frame, found.frame);
+}
+
+static enum lpl_error frame_event(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
+{
+	struct framer *f = (struct framer *)sink;
+	char text[KTR_TEXT + 1];
+	uint64_t page, frame;
+
+	if (event->tag == KTR_MARK && event->text_length > 7 && !memcmp(event->text, "frames ", 7)) {
+		memcpy(text, event->text, event->text_length);
+		text[event->text_length] = 0;
+		for (char *at = strchr(text, ' '); at; at = strchr(at + 1, ' '))
+			if (sscanf(at, " %" SCNx64 "=%" SCNx64, &page, &frame) == 2)
+				compare_frame(f, event->space, page, frame);
+	}
+	return lpl_translations_follow(f->map, event, report);
+}
+
+static int frames(int argc, char *argv[])
+{
+	struct framer f = { .sink = { ignore_refs, frame_event, ignore_end } };
+	struct lpl_report report = { 0 };
+
+	if (argc != 1)
+		return usage();
+	if (lpl_translations_open(&f.map, &report))
+		return failed(&report);
+	if (pass(argv[0], &f.sink))
+		return FAILED;
+	lpl_translations_close(f.map);
+	printf("same %" PRIu64 "\nlarge %" PRIu64 "\ndifferent %" PRIu64 "\n", f.same, f.large,
+	       f.different);
+	return f.different != 0;
+}
+
 int main(int argc, char *argv[])
 {
 	if (argc < 3)
@@ -386,5 +457,7 @@ int main(int argc, char *argv[])
 		return touched(argc - 2, argv + 2);
 	if (strcmp(argv[1], "modes") == 0)
 		return modes(argc - 2, argv + 2);
+	if (strcmp(argv[1], "frames") == 0)
+		return frames(argc - 2, argv + 2);
 	return usage();
 }

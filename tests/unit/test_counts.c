@@ -37,7 +37,7 @@ static void send(struct lpl_counts *counts, uint32_t tag, int times)
 
 static void every_kind_of_event_is_counted_apart(void **state)
 {
-	const uint32_t last_tags[] = { KTR_SNAPSHOT, LPL_EVENT_PROGRAM_COUNTER };
+	const uint32_t last_tags[] = { KTR_SNAPSHOT, LPL_EVENT_TLB_FLUSH };
 	struct lpl_counts counts;
 	struct seen seen = { .kinds = 0 };
 

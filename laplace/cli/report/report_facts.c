@@ -13,7 +13,6 @@
 #include "cli/say.h"
 #include "report.h"
 
-/* An exec alone says what runs, and not what is mapped. */
 const char *report_addresses(const struct surveyed_trace *trace)
 {
 	const struct lpl_event_kind *kind = lpl_event_kinds();
@@ -21,8 +20,7 @@ const char *report_addresses(const struct surveyed_trace *trace)
 	if (trace->kind.is_canonical)
 		return "canonical";
 	for (size_t i = 0; i < LPL_EVENT_KINDS; i++) {
-		if (kind[i].fence && kind[i].tag != KTR_EXEC &&
-		    report_events(trace->survey, kind[i].tag))
+		if (lpl_event_maps(kind[i].tag) && report_events(trace->survey, kind[i].tag))
 			return "canonical";
 	}
 	return report_events(trace->survey, LPL_EVENT_STATE) ? "canonical" : "virtual";

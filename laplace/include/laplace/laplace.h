@@ -24,5 +24,6 @@
 #include <laplace/simulator.h>
 #include <laplace/survey.h>
 #include <laplace/trace.h>
+#include <laplace/translation.h>
 
 #endif

@@ -90,6 +90,13 @@ struct lpl_event {
 	char text[KTR_TEXT];		/* guest input: print only through lpl_text_escape() */
 };
 
+/* Those of the two events that say where a page is. */
+#define LPL_TRANSLATION_ARGS(ARG, EVENT) \
+	ARG(EVENT, ADDRESS, 0, "address", KTR_HEX)	/* of the page's first byte */ \
+	ARG(EVENT, FRAME, 1, "frame", KTR_HEX)	/* that byte's, of 4096 bytes; KTR_NONE: not known */ \
+	ARG(EVENT, SHIFT, 2, "shift", KTR_DECIMAL)	/* its size: 12, 21, 22, 30; 64: no paging */ \
+	ARG(EVENT, GLOBAL, 3, "global", KTR_DECIMAL)	/* 1: in all spaces */
+
 /*
  * Events that the simulator makes itself, and reducers and mergers; above all tags of a
  * kernel.  The table is made like KTR_EVENTS, and `event->arg[LPL_EVENT_GAP_EVENTS]` has an
@@ -223,7 +230,23 @@ struct lpl_event {
 	/* before a reference that a reduction kept: where the instruction begins that made it; \
 	 * the clocks are those of the reference, but for its number, which is still to come */ \
 	EVENT(LPL_EVENT_PROGRAM_COUNTER, 0x1000e, "program-counter", KTR_PLAIN, "") \
-	ARG(LPL_EVENT_PROGRAM_COUNTER, ADDRESS, 0, "address", KTR_HEX)
+	ARG(LPL_EVENT_PROGRAM_COUNTER, ADDRESS, 0, "address", KTR_HEX) \
+\
+	/* where a page is in physical memory, by the processor's own walk, from here on in the \
+	 * event's space, or in all (translation.h); nothing else was known of it */ \
+	EVENT(LPL_EVENT_TRANSLATION, 0x1000f, "translation", KTR_PLAIN, "") \
+	LPL_TRANSLATION_ARGS(ARG, LPL_EVENT_TRANSLATION) \
+\
+	/* the same where references may have found it elsewhere before */ \
+	EVENT(LPL_EVENT_RETRANSLATION, 0x10010, "retranslation", KTR_FENCE, "") \
+	LPL_TRANSLATION_ARGS(ARG, LPL_EVENT_RETRANSLATION) \
+\
+	/* the processor empties its TLB (enum lpl_tlb_flush); space: of the tables that it walks \
+	 * from here on, where CR3 was loaded another one than the event's, maybe */ \
+	EVENT(LPL_EVENT_TLB_FLUSH, 0x10011, "tlb-flush", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_TLB_FLUSH, KIND, 0, "kind", KTR_DECIMAL) \
+	ARG(LPL_EVENT_TLB_FLUSH, ADDRESS, 1, "address", KTR_HEX)	/* of LPL_TLB_PAGE */ \
+	ARG(LPL_EVENT_TLB_FLUSH, SPACE, 2, "space", KTR_HEX)
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)
@@ -238,6 +261,13 @@ enum lpl_state_snapshot {
 	LPL_STATE_IN_SNAPSHOT = 1,	/* it has begun, and goes on */
 	LPL_STATE_AFTER_SNAPSHOT = 2,
 	LPL_STATE_LOST_SNAPSHOT = 3	/* it has begun, and events were missing before its end */
+};
+
+/* Which entries of its TLB the processor invalidates (LPL_EVENT_TLB_FLUSH). */
+enum lpl_tlb_flush {
+	LPL_TLB_ALL = 0,	/* global ones, too */
+	LPL_TLB_NONGLOBAL = 1,	/* CR3 was loaded: all but those of global pages */
+	LPL_TLB_PAGE = 2	/* those of the page with this address, global or not */
 };
 
 /* What is known of a page that was evicted (LPL_EVENT_IMAGE). */
@@ -285,6 +315,12 @@ const struct lpl_event_kind *lpl_event_kinds(void);
  * window there.
  */
 bool lpl_event_is_fence(uint32_t tag);
+
+/*
+ * Does an event say, by the kernel, what virtual pages are?  Canonical pages can be had of a stream with such
+ * ones (merge.h).  An exec alone only says what runs.
+ */
+bool lpl_event_maps(uint32_t tag);
 
 /* "map", "cow-break" ...; "tag-N" style names are never returned: NULL if unknown. */
 const char *lpl_event_name(uint32_t tag);

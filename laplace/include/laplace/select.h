@@ -76,7 +76,8 @@ uint64_t lpl_cycles_a_second(const struct lpl_meta *meta);
 /* Which pages the references have that are passed. */
 enum lpl_addresses {
 	LPL_ADDRESSES_KEPT,		/* those in the trace */
-	LPL_ADDRESSES_CANONICAL
+	LPL_ADDRESSES_CANONICAL,
+	LPL_ADDRESSES_PHYSICAL		/* by translation.h: of a trace with translations */
 };
 
 /* All of what is given has to hold for a reference; where nothing is, all do. */
@@ -197,6 +198,8 @@ enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk 
  * where they are counted all were passed, and `number` does not matter.  0: not known.
  */
 uint64_t lpl_choice_before(const struct lpl_choice *choice, uint64_t number);
+/* With LPL_ADDRESSES_PHYSICAL: references passed so far of which the frame is not known. */
+uint64_t lpl_choice_unknown(const struct lpl_choice *choice);
 /* Tasks that were chosen by name or number so far, children not counted. */
 uint64_t lpl_choice_tasks(const struct lpl_choice *choice);
 void lpl_choice_close(struct lpl_choice *choice);		/* NULL is fine */
@@ -212,6 +215,8 @@ struct lpl_addressing {
 	bool maps;		/* its events say what is mapped: else pages cannot be known */
 	bool can;		/* LPL_ADDRESSES_CANONICAL works on it */
 	bool exact;		/* and what it is exact for, that is exact on canonical pages, too */
+	bool translations;	/* LPL_ADDRESSES_PHYSICAL works: its header has them kept */
+	bool frames_exact;	/* and what it is exact for, that is exact for frames, too */
 	char why[160];		/* if not: "is reduced without fences (sad:64), ..." */
 };
 /*

@@ -69,7 +69,8 @@ bool lpl_canonical_passes(const struct lpl_event *event)
 {
 	/* an exec says what a task is from now on; here there is one space only */
 	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
-	       event->tag != LPL_EVENT_SPACE_STATE && !is_of_memory(event->tag);
+	       event->tag != LPL_EVENT_SPACE_STATE && event->tag != LPL_EVENT_TRANSLATION &&
+	       !is_of_memory(event->tag);
 }
 
 /* ---- the output ---- */
@@ -204,6 +205,7 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 		return NULL;
 	lpl_meta_remove(meta, LPL_META_SEGMENT);	/* what is made of one is none */
 	lpl_meta_remove(meta, LPL_META_IMAGES);
+	lpl_meta_remove(meta, LPL_META_TRANSLATIONS);
 	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK || !remove_annotations(meta) ||
 	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);

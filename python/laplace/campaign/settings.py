@@ -254,11 +254,11 @@ _KEYS = {
     "program": [
         Key("command", split), Key("record", _record), Key("machines", _names), _INPUTS,
         *_options("env with take", repeats=True), *_options("root"), *_options("only", _only),
-        *_numbers("timeout"), *_flags("init walks whole here observe")],
+        *_numbers("timeout"), *_flags("init physical walks whole here observe")],
     "trace": [Key("file")],
     "image": [
         Key("bochsrc"), Key("record", _record), _INPUTS, *_options("start stop end windows"),
-        *_options("only", _only), *_flags("walks")],
+        *_options("only", _only), *_flags("physical walks")],
     "machine": [
         *_numbers("memory"), *_options("cpu"), *_numbers("disk swap"), *_options("kernel")],
     "simulation": [

@@ -27,7 +27,7 @@ def main(words: say.Options) -> int:
     # of each trace what the command has found it to be, too
     paths, *found = ([value for name, value in words if name == key]
                      for key in ("trace", "counted", "convert", "reduction"))
-    study.traces = [Trace(path, _name(path, paths), counted, convert == "yes", os.fsencode(reduction))
+    study.traces = [Trace(path, _name(path, paths), counted, convert, os.fsencode(reduction))
                     for path, counted, convert, reduction in zip(paths, *found)]
     with contextlib.ExitStack() as stack:
         files = None

@@ -59,7 +59,7 @@ class Trace:
     path: str
     name: str           # in tables
     addresses: str      # "virtual" or "canonical": what counts
-    convert: bool       # its pages are made canonical
+    convert: str        # what its pages are made: "canonical", "physical", or "": nothing
     reduction: bytes    # of what is read
     damaged: bool = False           # what can be read of it is studied
     gaps: bool = False              # it says that records are missing in it

@@ -214,13 +214,13 @@ class _Front(PythonSink):
         self._progress.line(self._label + text)
 
 
-def _canonical(following: Pointer, reader: Pointer, stack: contextlib.ExitStack) -> Pointer:
-    """What finds canonical pages, in front of another sink."""
+def _converted(to: str, following: Pointer, reader: Pointer, stack: contextlib.ExitStack) -> Pointer:
+    """What finds canonical or physical pages, in front of another sink."""
     meta = library.lpl_reader_meta(reader)
     page_size, reduction = (library.lpl_meta_get(meta, key) for key in (b"page-size", b"reduction"))
     options = ChoiceOptions(page_size=library.lpl_page_size(page_size, reduction),
                             cycles_a_second=library.lpl_cycles_a_second(meta),
-                            addresses=1)    # canonical ones
+                            addresses={"canonical": 1, "physical": 2}[to])
     return library.lpl_choice_sink(opened(stack, "choice", byref(options), following))
 
 
@@ -237,7 +237,7 @@ def read(study: Study, trace: Trace, what: str, sad2: bool, sinks: list[Pointer]
         stack.callback(tee.close)
         original = PythonSink(open_reducer(b"block", "sad:2", tee.pointer, stack) if sad2 else tee.pointer)
         merged = PythonSink(open_reducer(trace.reduction, "block", original.pointer, stack))
-        head = _canonical(merged.pointer, reader, stack) if trace.convert else merged.pointer
+        head = _converted(trace.convert, merged.pointer, reader, stack) if trace.convert else merged.pointer
         _Front(head, trace, reader, what, say.Progress(study.progress)).run([tee, original, merged])
     if not trace.events:
         trace.events = original.references

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where references go in physical memory; see physical.h. */
+#define NEED_CPU_REG_SHORTCUTS 1
+#include "bochs.h"
+#include "cpu/cpu.h"
+
+#include <cstring>
+
+#include "physical.h"
+#include "report.h"
+#include "stream.h"
+
+#include "translate/used.h"
+
+#define CPU (BX_CPU(0))
+
+static struct lpl_used *used;
+static struct {
+	uint64_t same, unknown;		/* of these Bochs has no entry any more */
+} checked;
+
+static void emit(struct kernel_trace_record *record)
+{
+	record->tid = laplace.watch.tid;
+	record->tgid = laplace.watch.tgid;
+	laplace_emit_event(record);
+}
+
+/* ---- translations ---- */
+
+/* What is in the TLBs for this page, in another frame, would still be used. */
+template <typename Tlb>
+static void drop_other(Tlb &tlb, uint64_t page, uint64_t frame)
+{
+	bx_TLB_entry *entry = tlb.get_entry_of(page);
+
+	if (LPFOf(entry->lpf) == page && entry->ppf >> 12 != frame)
+		entry->invalidate();
+}
+
+static void note_all(void);
+
+static void note(uint64_t page, const struct lpl_translation *now)
+{
+	struct kernel_trace_record record;
+	struct lpl_report report;
+	bool news;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_used_full(used)) {
+		lpl_used_forget(used, &record);
+		emit(&record);
+		note_all();
+	}
+	if (lpl_used_note(used, laplace.space, page, now, &record, &news, &report))
+		laplace_die("%s", report.text);
+	if (!news)
+		return;
+	if (record.tag == LPL_EVENT_RETRANSLATION) {
+		drop_other(CPU->DTLB, page, now->frame);
+		drop_other(CPU->ITLB, page, now->frame);
+	}
+	emit(&record);
+}
+
+static unsigned shift_of(uint64_t mask)
+{
+	unsigned shift = 0;
+
+	while (mask >> shift)
+		shift++;
+	return shift;
+}
+
+/* `page` is in `frame`, by a mapping of as many bytes as the mask covers. */
+static void note_page(uint64_t page, uint64_t frame, uint64_t mask, bool global)
+{
+	struct lpl_translation now;
+
+	now.page = page & ~mask;
+	now.frame = frame;
+	now.shift = shift_of(mask);
+	now.global = global;
+	/* without paging all addresses are where they say, but for a line of the bus that may be off */
+	if (!CPU->cr0.get_PG() && frame == page >> 12) {
+		now.page = 0;
+		now.shift = LPL_NO_PAGING;
+	}
+	note(page, &now);
+}
+
+static void note_entry(const bx_TLB_entry *entry)
+{
+	if (entry->valid())
+		note_page(LPFOf(entry->lpf), entry->ppf >> 12, entry->lpf_mask,
+			  entry->accessBits & TLB_GlobalPage);
+}
+
+void laplace_translated(const bx_TLB_entry *entry)
+{
+	if (laplace.state != LAPLACE_OFF)
+		note_entry(entry);
+}
+
+/* ---- the beginning ---- */
+
+/* The trace of instructions that goes on may have been linked, long ago. */
+static void note_code(uint64_t rip)
+{
+	const uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip);
+	const bx_TLB_entry *entry = CPU->ITLB.get_entry_of(address);
+	bx_phy_address physical;
+	bx_address mask;
+
+	if (LPFOf(entry->lpf) != LPFOf(address) &&
+	    CPU->dbg_xlate_linear2phy(address, &physical, &mask))
+		note_page(LPFOf(address), physical >> 12, mask, false);
+}
+
+static void note_all(void)
+{
+	CPU->invalidate_stack_cache();
+	CPU->iCache.breakLinks();
+	for (const bx_TLB_entry &entry : CPU->ITLB.entry)
+		note_entry(&entry);
+	for (const bx_TLB_entry &entry : CPU->DTLB.entry)
+		note_entry(&entry);
+	note_code(CPU->prev_rip);
+	note_code(CPU->get_rip());
+	note_code(CPU->get_rip() + 15);		/* of an instruction that crosses pages */
+}
+
+void laplace_physical_open(void)
+{
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
+	if (lpl_used_open(&used, &report))
+		laplace_die("%s", report.text);
+	CPU->laplace.physical = true;
+	laplace.begins = note_all;
+}
+
+/* ---- flushes ---- */
+
+void laplace_tlb_flushed(unsigned kind, uint64_t address)
+{
+	struct kernel_trace_record record;
+
+	if (laplace.state == LAPLACE_OFF)
+		return;
+	memset(&record, 0, sizeof(record));
+	record.tag = LPL_EVENT_TLB_FLUSH;
+	record.space = laplace.space;
+	record.arg[LPL_EVENT_TLB_FLUSH_KIND] = kind;
+	record.arg[LPL_EVENT_TLB_FLUSH_ADDRESS] = address;
+	record.arg[LPL_EVENT_TLB_FLUSH_SPACE] = CPU->cr3 >> 12;
+	emit(&record);
+}
+
+/* ---- the check ---- */
+
+static bool frame_of(uint64_t address, bool fetch, uint64_t *frame)
+{
+	const bx_TLB_entry *entry = CPU->DTLB.get_entry_of(address);
+
+	if (fetch) {
+		*frame = CPU->pAddrFetchPage >> 12;
+		return CPU->get_rip() + CPU->eipPageBias < 0x1000;
+	}
+	*frame = entry->ppf >> 12;
+	return LPFOf(entry->lpf) == LPFOf(address);
+}
+
+void laplace_physical_check(uint64_t address, bool fetch)
+{
+	struct lpl_translation found;
+	uint64_t frame;
+
+	if (!used || laplace.state != LAPLACE_ON || !bx_dbg.debugger_active)
+		return;
+	if (!frame_of(address, fetch, &frame)) {
+		checked.unknown++;
+		return;
+	}
+	if (!lpl_translate(lpl_used_map(used), laplace.space, address, &found) || found.frame != frame)
+		laplace_die("internal error: instruction %llu refers to %llx in frame %llx, which the trace "
+			    "does not say", (unsigned long long)laplace_icount(),
+			    (unsigned long long)address, (unsigned long long)frame);
+	checked.same++;
+}
+
+void laplace_physical_close(void)
+{
+	if (used && bx_dbg.debugger_active)
+		fprintf(stderr, "laplace: the frames of %llu references are those of Bochs' TLB; of %llu it "
+			"has no entry any more\n", (unsigned long long)checked.same,
+			(unsigned long long)checked.unknown);
+	lpl_used_close(used);
+	used = NULL;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The map of translations, as the events of a stream report them; see translation.h.
+ *
+ * The rule (docs/format.md, section 13): an address is where the latest report says of all reports in
+ * effect for its space, and for all spaces, of pages that contain it, whatever their sizes.  So a
+ * report replaces what was known of its page by being later, and no report has to be taken apart or
+ * removed: where a large page is split, small ones come to lie over it one by one.
+ *
+ * A report has a key for each size of page, so an address is looked up once for each size that there is
+ * and each of the two spaces.  What was found is remembered by virtual page.
+ */
+#include <laplace/translation.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+#define EVERYWHERE	KTR_NONE	/* the space of what holds in all of them */
+
+enum { REMEMBERED = 1 << 12 };
+
+static const unsigned int SHIFTS[] = { LPL_PAGE_SHIFT, 21, 22, 30, LPL_NO_PAGING };
+enum { SIZES = sizeof(SHIFTS) / sizeof(SHIFTS[0]) };
+
+struct report {
+	uint64_t frame;		/* of the page's first byte; KTR_NONE: not known */
+	uint64_t order;		/* how many reports came before it */
+};
+
+struct remembered {
+	uint64_t page, space;	/* of 4096 bytes */
+	uint64_t epoch;		/* of the map, when that was found */
+	bool known;
+	struct lpl_translation found;
+};
+
+struct lpl_translations {
+	struct lpl_map by_page;	/* space, page, shift -> index + 1 */
+	struct report *report;
+	size_t count, room;
+	uint64_t reports;
+	uint64_t epoch;		/* what is remembered of another one is not valid */
+	bool has_size[SIZES];
+	struct remembered remembered[REMEMBERED];
+};
+
+/* ---- its life ---- */
+
+enum lpl_error lpl_translations_open(struct lpl_translations **map, struct lpl_report *report)
+{
+	*map = calloc(1, sizeof(**map));
+	if (*map == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for translations");
+	lpl_map_init(&(*map)->by_page, 3);
+	(*map)->epoch = 1;
+	return LPL_OK;
+}
+
+static void forget(struct lpl_translations *map)
+{
+	lpl_map_free(&map->by_page);
+	free(map->report);
+	map->report = NULL;
+	map->count = map->room = 0;
+	map->epoch++;
+	memset(map->has_size, 0, sizeof(map->has_size));
+}
+
+void lpl_translations_close(struct lpl_translations *map)
+{
+	if (map == NULL)
+		return;
+	forget(map);
+	free(map);
+}
+
+size_t lpl_translations_count(const struct lpl_translations *map)
+{
+	return map->count;
+}
+
+/* ---- pages ---- */
+
+static uint64_t page_of(uint64_t address, unsigned int shift)
+{
+	return shift == LPL_NO_PAGING ? 0 : address >> shift;
+}
+
+static struct remembered *place_of(struct lpl_translations *map, uint64_t page)
+{
+	return &map->remembered[(page * UINT64_C(0x9e3779b97f4a7c15)) >> 52 & (REMEMBERED - 1)];
+}
+
+static bool has_room(struct lpl_translations *map)
+{
+	const size_t room = map->room ? 2 * map->room : 256;
+	struct report *grown;
+
+	if (map->count < map->room)
+		return true;
+	grown = realloc(map->report, room * sizeof(*grown));
+	if (grown == NULL)
+		return false;
+	map->report = grown;
+	map->room = room;
+	return true;
+}
+
+/* What is remembered of the page's addresses is not valid any more. */
+static void page_changes(struct lpl_translations *map, uint64_t address, unsigned int shift)
+{
+	if (shift == LPL_PAGE_SHIFT)
+		place_of(map, address >> LPL_PAGE_SHIFT)->epoch = 0;
+	else
+		map->epoch++;
+}
+
+static bool put(struct lpl_translations *map, uint64_t space, uint64_t address, unsigned int size,
+		uint64_t frame)
+{
+	const unsigned int shift = SHIFTS[size];
+	uint64_t *index;
+
+	if (!has_room(map))
+		return false;
+	index = lpl_map_reach(&map->by_page, LPL_KEY(space, page_of(address, shift), shift));
+	if (index == NULL)
+		return false;
+	if (*index == 0)
+		*index = ++map->count;
+	map->report[*index - 1] = (struct report){ frame, map->reports++ };
+	map->has_size[size] = true;
+	page_changes(map, address, shift);
+	return true;
+}
+
+/* ---- events ---- */
+
+static bool find_size(uint64_t shift, unsigned int *size)
+{
+	for (*size = 0; *size < SIZES; ++*size)
+		if (SHIFTS[*size] == shift)
+			return true;
+	return false;
+}
+
+static enum lpl_error take(struct lpl_translations *map, const struct lpl_event *event,
+			   struct lpl_report *report)
+{
+	const bool global = event->arg[LPL_EVENT_TRANSLATION_GLOBAL] != 0;
+	const uint64_t frame = event->arg[LPL_EVENT_TRANSLATION_FRAME];
+	unsigned int size;
+
+	if (!find_size(event->arg[LPL_EVENT_TRANSLATION_SHIFT], &size))
+		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of a page of 2^%" PRIu64
+				" bytes, which there is not",
+				event->arg[LPL_EVENT_TRANSLATION_SHIFT]);
+	if (global && SHIFTS[size] == LPL_NO_PAGING && frame == KTR_NONE)
+		forget(map);	/* what would be under it is not needed */
+	else if (!put(map, global ? EVERYWHERE : event->space,
+		      event->arg[LPL_EVENT_TRANSLATION_ADDRESS], size, frame))
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a translation");
+	return LPL_OK;
+}
+
+enum lpl_error lpl_translations_follow(struct lpl_translations *map, const struct lpl_event *event,
+				       struct lpl_report *report)
+{
+	switch (event->tag) {
+	case LPL_EVENT_TRANSLATION:
+	case LPL_EVENT_RETRANSLATION:
+		return take(map, event, report);
+	case LPL_EVENT_GAP:
+		if (event->arg[LPL_EVENT_GAP_EVENTS] != 0)
+			forget(map);
+		return LPL_OK;
+	default:
+		return LPL_OK;
+	}
+}
+
+/* ---- addresses ---- */
+
+/* If there is one of this size, and none that is later is found yet. */
+static void consider(const struct lpl_translations *map, uint64_t space, uint64_t address,
+		     unsigned int size, const struct report **latest, struct lpl_translation *found)
+{
+	const unsigned int shift = SHIFTS[size];
+	const uint64_t page = page_of(address, shift);
+	const uint64_t index = lpl_map_get(&map->by_page, LPL_KEY(space, page, shift));
+	const struct report *report;
+
+	if (index == 0)
+		return;
+	report = &map->report[index - 1];
+	if (*latest != NULL && report->order < (*latest)->order)
+		return;
+	*latest = report;
+	found->page = shift == LPL_NO_PAGING ? 0 : page << shift;
+	found->frame = report->frame == KTR_NONE ? KTR_NONE :
+		       report->frame + ((address - found->page) >> LPL_PAGE_SHIFT);
+	found->shift = shift;
+	found->global = space == EVERYWHERE;
+}
+
+static bool look_up(const struct lpl_translations *map, uint64_t space, uint64_t address,
+		    struct lpl_translation *found)
+{
+	const struct report *latest = NULL;
+
+	for (unsigned int size = 0; size < SIZES; size++) {
+		if (!map->has_size[size])
+			continue;
+		consider(map, space, address, size, &latest, found);
+		consider(map, EVERYWHERE, address, size, &latest, found);
+	}
+	return latest != NULL && latest->frame != KTR_NONE;
+}
+
+bool lpl_translate(struct lpl_translations *map, uint64_t space, uint64_t address,
+		   struct lpl_translation *found)
+{
+	const uint64_t page = address >> LPL_PAGE_SHIFT;
+	struct remembered *at = place_of(map, page);
+
+	if (at->epoch != map->epoch || at->page != page || at->space != space) {
+		*at = (struct remembered){ .page = page, .space = space, .epoch = map->epoch };
+		at->known = look_up(map, space, address, &at->found);
+	}
+	if (at->known)
+		*found = at->found;
+	return at->known;
+}
