@@ -137,6 +137,7 @@ static void report(const char *when, u32 number)
 	say_number(" used ", memory.used);
 	say_number(" slab ", memory.slab);
 	say_number(" heads ", memory.buffer_heads);
+	say_number(" objects ", memory.objects);
 	say_number(" buffers ", memory.buffers);
 	say_number(" cached ", memory.cached);
 	say_number(" processes ", processes_made());

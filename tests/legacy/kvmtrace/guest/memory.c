@@ -58,38 +58,52 @@ static u32 number_of(const char *name)
 	return number_at(&line);
 }
 
-/* The last two numbers of a cache's line: how many slabs, of how many pages. */
-static u32 slabs(const char *line)
-{
-	u32 count = 0, pages = 0;
+/* What ends a cache's line. */
+enum { OBJECTS, ALL_OBJECTS, BYTES, USED_SLABS, SLABS, PAGES, FIELDS };
 
+static void read_cache(const char *line, u32 *field)
+{
+	u32 i;
+
+	for (i = 0; i < FIELDS; i++)
+		field[i] = 0;
 	while (*line && *line != '\n') {
-		count = pages;
-		pages = number_at(&line);
+		for (i = 1; i < FIELDS; i++)
+			field[i - 1] = field[i];
+		field[PAGES] = number_at(&line);
 		while (*line && *line != ' ' && *line != '\n')
 			line++;
 		while (*line == ' ')
 			line++;
 	}
-	return count * pages * KIB_OF_PAGE;
+}
+
+static void read_slabs(struct memory *memory)
+{
+	const char *line;
+	u32 field[FIELDS], bytes = 0;
+
+	memory->slab = memory->buffer_heads = 0;
+	read_text("/proc/slabinfo");
+	for (line = next_line(text); line; line = next_line(line)) {
+		read_cache(line, field);
+		memory->slab += field[SLABS] * field[PAGES] * KIB_OF_PAGE;
+		if (begins(line, "buffer_head "))
+			memory->buffer_heads = field[SLABS] * field[PAGES] * KIB_OF_PAGE;
+		else
+			bytes += field[OBJECTS] * field[BYTES];
+	}
+	memory->objects = bytes / 1024;
 }
 
 void read_memory(struct memory *memory)
 {
-	const char *line;
-
 	read_text("/proc/meminfo");
 	memory->buffers = number_of("Buffers:");
 	memory->cached = number_of("Cached:");
 	memory->used = number_of("MemTotal:") - number_of("MemFree:") - memory->buffers -
 		       memory->cached;
-	memory->slab = memory->buffer_heads = 0;
-	read_text("/proc/slabinfo");
-	for (line = next_line(text); line; line = next_line(line)) {
-		memory->slab += slabs(line);
-		if (begins(line, "buffer_head "))
-			memory->buffer_heads = slabs(line);
-	}
+	read_slabs(memory);
 }
 
 u32 processes_made(void)

@@ -10,8 +10,9 @@ struct memory {
 	u32 used;		/* neither free nor in one of the next two */
 	u32 buffers;		/* pages of metadata of file systems */
 	u32 cached;		/* pages of files and of disks that are written to: of the log's */
-	u32 slab;		/* in use: for the kernel's structures */
+	u32 slab;		/* in use: pages for the kernel's structures */
 	u32 buffer_heads;	/* of these: for what describes pages of disks, four to a page */
+	u32 objects;		/* structures that exist, but for buffer_heads */
 };
 
 void read_memory(struct memory *memory);
