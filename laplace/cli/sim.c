@@ -20,8 +20,8 @@
 #include "pass.h"
 #include "progress.h"
 #include "say.h"
-#include "sim_cache.h"
 #include "sim_compressed.h"
+#include "sim_hardware.h"
 #include "sim_runners.h"
 #include "sizes.h"
 #include "trace_kind.h"
@@ -61,6 +61,7 @@ static void take_unit(struct argp_state *state, const struct cli_option *option,
 static void check_memory(struct argp_state *state, void *config)
 {
 	struct options *options = config;
+	const struct cli_hardware_kind *kind = cli_hardware_of(options->policies);
 
 	if (options->frames && options->sizes)
 		argp_error(state, "--frames has the sizes of all memories: -s is not for it");
@@ -69,10 +70,15 @@ static void check_memory(struct argp_state *state, void *config)
 		if (!options->by)
 			options->by = "process";
 	}
-	if (cli_has_cache(options->policies) && (options->sizes || options->fifo || options->page_size ||
-						 options->local || options->by))
-		argp_error(state, "a cache has its size and lines in its name, and no pages: "
-			   "-s, --fifo, --page-size, --local, --frames and --by are not for it");
+	if (kind && (options->sizes || options->fifo || options->page_size || options->local || options->by))
+		argp_error(state, "a %s has its size in its name, and no memory of pages: -s, --fifo, "
+			   "--page-size, --local, --frames and --by are not for it", kind->name);
+	if (kind == &cli_tlbs) {
+		if (options->addresses != CLI_ADDRESSES_AUTO && options->addresses != CLI_ADDRESSES_VIRTUAL)
+			argp_error(state, "a tlb is of virtual addresses: --addresses %s is not for it",
+				   options->addresses == CLI_ADDRESSES_CANONICAL ? "canonical" : "physical");
+		options->addresses = CLI_ADDRESSES_VIRTUAL;
+	}
 	if (options->local && options->by && options->unit != LPL_RUNNER_PROCESS)
 		argp_error(state, "--by task is of one memory for all; with --local each process has its "
 			   "own: --by process");
@@ -100,7 +106,7 @@ static void take_page_size(struct argp_state *state, const struct cli_option *op
 static const struct cli_option option_table[] = {
 	{ "policy", CLI_LIST, 'p', CLI_INTO(struct options, policies), .argument = "POLICY[,...]",
 	  .words = CLI_POLICIES "all", .help = "%c (lru); options after it: segq:fifo=16; all: those "
-	  "but ws and vmin, which have no memory of a given size; hardware caches: cache:l1=32K/8/64; "
+	  "but ws and vmin, which have no memory of a given size; hardware: caches, cache:l1=32K/8/64, and TLBs, tlb:l1=64/4; "
 	  "of a trace with page images compressed caching: cc:zstd[:LEVEL], cc:lz4, cc:lzo" },
 	{ "sizes", CLI_TEXT, 's', CLI_INTO(struct options, sizes), .argument = "SIZES", .words = "all",
 	  .help = "Pages of memory, for ws and vmin references: 16,64,256, or 16:4096:*2, or "
@@ -573,9 +579,11 @@ int cmd_sim(int argc, char **argv)
 	struct simulation simulation = { .count = 0 };
 	struct lpl_reader *reader;
 	struct cli_trace_kind kind;
+	const struct cli_hardware_kind *hardware;
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
+	hardware = cli_hardware_of(options.policies);
 	if (cli_is_compressed(options.policies))
 		return cli_sim_compressed(&(struct cli_compressed){
 			.policies = options.policies, .sizes = options.sizes, .pool = options.pool,
@@ -592,14 +600,14 @@ int cmd_sim(int argc, char **argv)
 	if (!status)
 		status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
 					      lpl_reader_meta(reader));
-	if (!status && cli_has_cache(options.policies)) {
-		const struct cli_sim_cache cache = {
+	if (!status && hardware) {
+		const struct cli_hardware sim = {
 			.path = options.trace, .reader = reader, .choice = &options.choice,
 			.addressing = &options.addressing, .page_size = kind.page_size,
 			.json = options.json, .progress = options.progress
 		};
 
-		status = cli_sim_caches(&cache, options.policies);
+		status = cli_sim_hardware(&sim, hardware, options.policies);
 		lpl_reader_close(reader);
 		return status;
 	}

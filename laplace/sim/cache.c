@@ -210,7 +210,7 @@ static inline bool hits_latest(struct lpl_cache_store *store, uint64_t address, 
 {
 	struct lpl_cache_way *set = lpl_cache_set(store, address);
 
-	if (store->replacement != LPL_CACHE_LRU || !lpl_cache_holds(store, set, address, space) ||
+	if (store->replacement != LPL_WAYS_LRU || !lpl_cache_holds(store, set, address, space) ||
 	    (type == LPL_CACHE_WRITE && store->through))
 		return false;
 	store->level.references[type]++;

@@ -5,7 +5,8 @@
 
 #include <laplace/cache.h>
 
-enum lpl_cache_replacement { LPL_CACHE_LRU, LPL_CACHE_PLRU, LPL_CACHE_RANDOM };
+#include "ways.h"
+
 enum lpl_cache_relation { LPL_CACHE_NEITHER, LPL_CACHE_INCLUSIVE, LPL_CACHE_EXCLUSIVE };
 
 /* Lines have 16 bytes or more, so that the number of one leaves four bits. */
@@ -19,7 +20,7 @@ struct lpl_cache_way {
 
 struct lpl_cache_store {
 	struct lpl_cache_level level;	/* what it is, and what happened */
-	enum lpl_cache_replacement replacement;
+	enum lpl_ways_order replacement;
 	bool through, around;		/* writes: are passed on; do not allocate */
 	unsigned int shift;		/* log2 of a line's size */
 	uint64_t sets;			/* a power of two */

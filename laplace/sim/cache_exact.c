@@ -35,7 +35,7 @@ static const char *fault_of_levels(const struct lpl_cache *cache)
 
 	if (first->level.ways == 0)
 		return "instructions and data are apart";
-	if (first->replacement != LPL_CACHE_LRU)
+	if (first->replacement != LPL_WAYS_LRU)
 		return "its first level is not of LRU";
 	if (first->through || first->around)
 		return "its first level passes writes on";

@@ -2,13 +2,13 @@
 /* Caches as they are written: SPEC, read (laplace/cache.h). */
 #include "cache.h"
 
-#include "base/digits.h"
 #include "base/try.h"
+#include "spec_words.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEAST_LINE = 16, MOST_LINE = 4096, MOST_WAYS = 65536, MOST_TREE = 64 };
+enum { LEAST_LINE = 16, MOST_LINE = 4096 };
 #define MOST_SIZE (UINT64_C(1) << 30)
 
 static const char *const names[LPL_CACHE_STORES] = {
@@ -16,111 +16,48 @@ static const char *const names[LPL_CACHE_STORES] = {
 	[LPL_CACHE_L2] = "l2", [LPL_CACHE_L3] = "l3"
 };
 
-/* A part of SPEC between two signs. */
-struct word {
-	const char *text;
-	size_t length;
-};
-
-static bool is(struct word word, const char *name)
-{
-	return strlen(name) == word.length && memcmp(word.text, name, word.length) == 0;
-}
-
-/* What comes up to the sign, or all; `*rest` is what follows it, NULL: nothing. */
-static struct word cut(const char **rest, const char *end, char sign)
-{
-	struct word word = { .text = *rest };
-	const char *found = memchr(*rest, sign, (size_t)(end - *rest));
-
-	word.length = (size_t)((found != NULL ? found : end) - *rest);
-	*rest = found != NULL ? found + 1 : NULL;
-	return word;
-}
-
-static enum lpl_error refuse(const char *spec, struct word word, const char *why,
+static enum lpl_error refuse(const char *spec, struct lpl_word word, const char *why,
 			     struct lpl_report *report)
 {
 	return lpl_fail(report, LPL_ERR_USAGE, "cache '%.80s': '%.*s': %s", spec,
 			(int)(word.length < 40 ? word.length : 40), word.text, why);
 }
 
-/* A number of bytes; 0: it is none, or too large. */
-static uint64_t bytes_of(struct word word)
-{
-	const char *end = word.text + word.length, *after;
-	unsigned int shift = 0;
-	uint64_t number;
-
-	after = lpl_scan_decimal(word.text, &number);
-	if (after == NULL || after > end)
-		return 0;
-	if (after + 1 == end)
-		shift = *after == 'K' ? 10 : *after == 'M' ? 20 : *after == 'G' ? 30 : 0;
-	if (after + (shift != 0) != end || number > MOST_SIZE >> shift)
-		return 0;
-	return number << shift;
-}
-
-static bool is_power_of_two(uint64_t number)
-{
-	return number != 0 && (number & (number - 1)) == 0;
-}
-
 /* What an option decides, which it does once. */
 enum decision { NOTHING, REPLACEMENT, WRITING, ALLOCATION };
 
-static bool read_random(struct lpl_cache_store *store, struct word word)
+static enum decision read_option(struct lpl_cache_store *store, struct lpl_word word)
 {
-	static const char name[] = "random=";
-	const size_t length = sizeof(name) - 1;
-
-	store->replacement = LPL_CACHE_RANDOM;
-	return word.length > length && memcmp(word.text, name, length) == 0 &&
-	       lpl_scan_decimal(word.text + length, &store->random) == word.text + word.length;
-}
-
-static enum decision read_option(struct lpl_cache_store *store, struct word word)
-{
-	if (is(word, "through") || is(word, "back")) {
-		store->through = is(word, "through");
+	if (lpl_word_is(word, "through") || lpl_word_is(word, "back")) {
+		store->through = lpl_word_is(word, "through");
 		return WRITING;
 	}
-	if (is(word, "around") || is(word, "allocate")) {
-		store->around = is(word, "around");
+	if (lpl_word_is(word, "around") || lpl_word_is(word, "allocate")) {
+		store->around = lpl_word_is(word, "around");
 		return ALLOCATION;
 	}
-	if (is(word, "lru"))
-		store->replacement = LPL_CACHE_LRU;
-	else if (is(word, "plru"))
-		store->replacement = LPL_CACHE_PLRU;
-	else if (!read_random(store, word))
-		return NOTHING;
-	return REPLACEMENT;
+	return lpl_word_order(word, &store->replacement, &store->random) ? REPLACEMENT : NOTHING;
 }
 
 /* SIZE/WAYS/LINE of a level, which has to come to a power of two of sets. */
-static const char *read_shape(struct lpl_cache_store *store, struct word size, struct word ways,
-			      struct word line)
+static const char *read_shape(struct lpl_cache_store *store, struct lpl_word size, struct lpl_word ways,
+			      struct lpl_word line)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	store->level.size = bytes_of(size);
-	store->level.line = (uint32_t)bytes_of(line);
+	store->level.size = lpl_word_bytes(size, MOST_SIZE);
+	store->level.line = (uint32_t)lpl_word_bytes(line, MOST_SIZE);
 	if (store->level.size == 0)
 		return "a size is a number of bytes, up to 1G";
-	if (bytes_of(line) < LEAST_LINE || bytes_of(line) > MOST_LINE ||
-	    !is_power_of_two(store->level.line))
+	if (store->level.line < LEAST_LINE || store->level.line > MOST_LINE ||
+	    !lpl_is_power_of_two(store->level.line))
 		return "a line has a power of two of bytes from 16 to 4096";
-	if (is(ways, "full"))
-		number = store->level.size / store->level.line;
-	else if (lpl_scan_decimal(ways.text, &number) != ways.text + ways.length)
-		number = 0;
-	if (number < 1 || number > MOST_WAYS)
+	number = lpl_word_ways(ways, store->level.size / store->level.line);
+	if (number == 0)
 		return "ways are a number from 1 to 65536, or full";
 	store->level.ways = (uint32_t)number;
 	store->sets = store->level.size / (number * store->level.line);
-	if (!is_power_of_two(store->sets) ||
+	if (!lpl_is_power_of_two(store->sets) ||
 	    store->sets * number * store->level.line != store->level.size)
 		return "its size is no power of two of sets of so many lines";
 	store->shift = (unsigned int)__builtin_ctz(store->level.line);
@@ -128,25 +65,25 @@ static const char *read_shape(struct lpl_cache_store *store, struct word size, s
 }
 
 /* NAME=SIZE/WAYS/LINE/... */
-static enum lpl_error read_level(struct lpl_cache_store *store, const char *spec, struct word level,
+static enum lpl_error read_level(struct lpl_cache_store *store, const char *spec, struct lpl_word level,
 				 const char *name, struct lpl_report *report)
 {
 	const char *rest = level.text + strlen(name) + 1, *end = level.text + level.length;
-	struct word shape[3] = { { 0 } };
+	struct lpl_word shape[3] = { { 0 } };
 	const char *why = "a level is NAME=SIZE/WAYS/LINE";
 	unsigned int decided = 0;
 
 	if (store->level.ways != 0)
 		return refuse(spec, level, "a level comes twice", report);
 	for (int i = 0; i < 3 && rest != NULL; i++)
-		shape[i] = cut(&rest, end, '/');
+		shape[i] = lpl_word_cut(&rest, end, '/');
 	store->level.name = name;
 	if (shape[2].text != NULL)
 		why = read_shape(store, shape[0], shape[1], shape[2]);
 	if (why != NULL)
 		return refuse(spec, level, why, report);
 	while (rest != NULL) {
-		struct word option = cut(&rest, end, '/');
+		struct lpl_word option = lpl_word_cut(&rest, end, '/');
 		const enum decision decision = read_option(store, option);
 
 		if (decision == NOTHING)
@@ -159,19 +96,19 @@ static enum lpl_error read_level(struct lpl_cache_store *store, const char *spec
 				      "a level has one of allocate, around", report);
 		decided |= 1U << decision;
 	}
-	if (store->replacement == LPL_CACHE_PLRU &&
-	    (store->level.ways > MOST_TREE || !is_power_of_two(store->level.ways)))
+	if (store->replacement == LPL_WAYS_PLRU &&
+	    (store->level.ways > LPL_WAYS_MOST_TREE || !lpl_is_power_of_two(store->level.ways)))
 		return refuse(spec, level, "plru is a tree: of a power of two of ways, up to 64", report);
 	return LPL_OK;
 }
 
-static enum lpl_error read_part(struct lpl_cache *cache, const char *spec, struct word part,
+static enum lpl_error read_part(struct lpl_cache *cache, const char *spec, struct lpl_word part,
 				struct lpl_report *report)
 {
-	if (is(part, "inclusive") || is(part, "exclusive")) {
+	if (lpl_word_is(part, "inclusive") || lpl_word_is(part, "exclusive")) {
 		if (cache->relation != LPL_CACHE_NEITHER)
 			return refuse(spec, part, "inclusive or exclusive comes once", report);
-		cache->relation = is(part, "inclusive") ? LPL_CACHE_INCLUSIVE : LPL_CACHE_EXCLUSIVE;
+		cache->relation = lpl_word_is(part, "inclusive") ? LPL_CACHE_INCLUSIVE : LPL_CACHE_EXCLUSIVE;
 		return LPL_OK;
 	}
 	for (size_t i = 0; i < LPL_CACHE_STORES; i++) {
@@ -249,7 +186,7 @@ enum lpl_error lpl_cache_parse(struct lpl_cache *cache, const char *spec, struct
 		return lpl_fail(report, LPL_ERR_USAGE, "cache '%.40s...': longer than %d characters", spec,
 				LPL_CACHE_SPEC_SIZE - 1);
 	while (rest != NULL)
-		LPL_TRY(read_part(cache, spec, cut(&rest, end, ':'), report));
+		LPL_TRY(read_part(cache, spec, lpl_word_cut(&rest, end, ':'), report));
 	link_all(cache);
 	why = fault_of(cache);
 	return why == NULL ? LPL_OK :

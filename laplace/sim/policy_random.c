@@ -8,6 +8,7 @@
  * show how much is chance.
  */
 #include "simulation.h"
+#include "ways.h"
 
 static const struct lpl_policy_option random_options[] = {
 	{"seed", 0, UINT64_MAX, 1},
@@ -21,19 +22,10 @@ static enum lpl_error random_open(struct lpl_memory *memory, struct lpl_report *
 	return LPL_OK;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-	return mixed ^ mixed >> 31;
-}
-
 static uint32_t random_evict(struct lpl_memory *memory, uint32_t page)
 {
 	(void)page;
-	return (uint32_t)((unsigned __int128)next_random(memory->state) * memory->used >> 64);
+	return (uint32_t)((unsigned __int128)lpl_split_mix(memory->state) * memory->used >> 64);
 }
 
 const struct lpl_policy lpl_policy_random = {

@@ -11,6 +11,7 @@
 #include <laplace/convert.h>
 #include <laplace/counts.h>
 #include <laplace/error.h>
+#include <laplace/huge.h>
 #include <laplace/image.h>
 #include <laplace/kernel_trace_record.h>
 #include <laplace/kvmtrace_record.h>
@@ -23,6 +24,7 @@
 #include <laplace/select.h>
 #include <laplace/simulator.h>
 #include <laplace/survey.h>
+#include <laplace/tlb.h>
 #include <laplace/trace.h>
 #include <laplace/translation.h>
 
