@@ -80,6 +80,8 @@ int main(void)
 	MEMBER(struct lpl_addressing, maps);
 	MEMBER(struct lpl_addressing, can);
 	MEMBER(struct lpl_addressing, exact);
+	MEMBER(struct lpl_addressing, translations);
+	MEMBER(struct lpl_addressing, frames_exact);
 	MEMBER(struct lpl_addressing, why);
 	WHOLE("_Machine", struct lpl_machine);
 	MEMBER(struct lpl_machine, cpus);
