@@ -41,6 +41,7 @@ struct options {
 	enum lpl_runner_unit unit;	/* that `by` says */
 	const char *pool;		/* of compressed caching; NULL: not given */
 	uint64_t huge;			/* of it, too; 0: not given */
+	const char *promote;		/* of TLBs; NULL: not given */
 	bool json;
 	enum cli_when progress;
 	const char *trace;
@@ -71,12 +72,14 @@ static void check_memory(struct argp_state *state, void *config)
 			options->by = "process";
 	}
 	if (kind && (options->sizes || options->fifo || options->page_size || options->local || options->by))
-		argp_error(state, "a %s has its size in its name, and no memory of pages: -s, --fifo, "
-			   "--page-size, --local, --frames and --by are not for it", kind->name);
-	if (kind == &cli_tlbs) {
+		argp_error(state, "%s have no memory of pages: -s, --fifo, --page-size, --local, --frames and "
+			   "--by are not for them", kind->plural);
+	if (options->promote && kind != &cli_tlbs)
+		argp_error(state, "--promote is for TLBs: -p tlb:SPEC");
+	if (kind == &cli_tlbs || kind == &cli_regions) {
 		if (options->addresses != CLI_ADDRESSES_AUTO && options->addresses != CLI_ADDRESSES_VIRTUAL)
-			argp_error(state, "a tlb is of virtual addresses: --addresses %s is not for it",
-				   options->addresses == CLI_ADDRESSES_CANONICAL ? "canonical" : "physical");
+			argp_error(state, "%s are of virtual addresses: --addresses %s is not for them",
+				   kind->plural, options->addresses == CLI_ADDRESSES_CANONICAL ? "canonical" : "physical");
 		options->addresses = CLI_ADDRESSES_VIRTUAL;
 	}
 	if (options->local && options->by && options->unit != LPL_RUNNER_PROCESS)
@@ -132,6 +135,9 @@ static const struct cli_option option_table[] = {
 	{ "huge", CLI_NUMBER, CLI_INTO(struct options, huge), .argument = "BYTES", .least = 1, .most = 4096,
 	  .help = "With -p cc: keep a page that is compressed to so many bytes or more as it is, but in "
 	  "the pool, as zram does" },
+	{ "promote", CLI_TEXT, CLI_INTO(struct options, promote), .argument = "PAGES[,...]",
+	  .help = "With -p tlb: also with huge pages for regions of 2 MB of which so many pages of 4 KB, or "
+	  "more, are touched" },
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(jobs, struct options, jobs),
@@ -604,7 +610,8 @@ int cmd_sim(int argc, char **argv)
 		const struct cli_hardware sim = {
 			.path = options.trace, .reader = reader, .choice = &options.choice,
 			.addressing = &options.addressing, .page_size = kind.page_size,
-			.json = options.json, .progress = options.progress
+			.promote = options.promote, .jobs = options.jobs, .json = options.json,
+			.progress = options.progress
 		};
 
 		status = cli_sim_hardware(&sim, hardware, options.policies);

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-static enum lpl_error open_cache(void **unit, const char *spec, const struct cli_hardware *sim,
-				 struct lpl_report *report)
+static enum lpl_error open_cache(void **unit, const char *spec, unsigned int promote,
+				 const struct cli_hardware *sim, struct lpl_report *report)
 {
 	const struct lpl_cache_options options = {
 		.reduction = cli_addresses_reduction(sim->addressing),
@@ -14,6 +14,7 @@ static enum lpl_error open_cache(void **unit, const char *spec, const struct cli
 	struct lpl_cache *cache;
 	const enum lpl_error error = lpl_cache_open(&cache, spec, &options, report);
 
+	(void)promote;
 	*unit = cache;
 	return error;
 }
@@ -88,13 +89,15 @@ static json_t *row_json(const struct row *row)
 	return object;
 }
 
-static void print_cache(const void *unit, const char *spec, const struct cli_hardware *sim, json_t *array)
+static void print_cache(const void *unit, const char *spec, unsigned int promote,
+			const struct cli_hardware *sim, json_t *array)
 {
 	const struct lpl_cache *cache = unit;
 	const size_t levels = lpl_cache_levels(cache);
 	struct row row = { .cache = spec, .addresses = sim->addressing->name,
 			   .by_type = lpl_cache_by_type(cache) };
 
+	(void)promote;
 	for (size_t i = 0; i < levels; i++) {
 		row.level = lpl_cache_level(cache, i);
 		row.memory = i == levels - 1;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <laplace/simulator.h>
+
 #include "base/array.h"
 #include "pass.h"
 #include "progress.h"
@@ -16,9 +18,20 @@ struct units {
 	struct lpl_sink sink;		/* first; to all of them */
 	const struct cli_hardware_kind *kind;
 	void **unit;
-	const char **spec;		/* as asked for, without the kind */
-	size_t count, unit_room, spec_room;
+	struct asked {
+		const char *spec;	/* without the kind */
+		unsigned int promote;	/* from so many touched pages on; 0: nothing */
+	} *asked;
+	size_t count, unit_room, asked_room;
+	struct lpl_sizes promote;
 };
+
+bool cli_has_translations(const struct cli_hardware *sim)
+{
+	const char *translations = lpl_meta_get(lpl_reader_meta(sim->reader), LPL_META_TRANSLATIONS);
+
+	return translations && strcmp(translations, "kept") == 0;
+}
 
 static bool is_of(const struct cli_hardware_kind *kind, const char *policy)
 {
@@ -30,11 +43,12 @@ static bool is_of(const struct cli_hardware_kind *kind, const char *policy)
 
 const struct cli_hardware_kind *cli_hardware_of(const char *policies)
 {
+	static const struct cli_hardware_kind *const kinds[] = { &cli_caches, &cli_tlbs, &cli_regions };
+
 	while (policies) {
-		if (is_of(&cli_caches, policies))
-			return &cli_caches;
-		if (is_of(&cli_tlbs, policies))
-			return &cli_tlbs;
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			if (is_of(kinds[i], policies))
+				return kinds[i];
 		policies = strchr(policies, ',');
 		policies += policies != NULL;
 	}
@@ -78,26 +92,53 @@ static enum lpl_error pass_end(struct lpl_sink *sink, struct lpl_report *report)
 	return LPL_OK;
 }
 
-static int add_unit(struct units *units, const char *policy, const struct cli_hardware *sim)
+static int add_unit(struct units *units, const char *spec, unsigned int promote,
+		    const struct cli_hardware *sim)
+{
+	struct lpl_report report = { 0 };
+
+	if (!lpl_reach(units->unit, units->unit_room, units->count) ||
+	    !lpl_reach(units->asked, units->asked_room, units->count))
+		return cli_complain(CLI_FAILED, "no memory for the %s", units->kind->plural);
+	if (units->kind->open(&units->unit[units->count], spec, promote, sim, &report))
+		return cli_report(&report);
+	units->asked[units->count++] = (struct asked){ spec, promote };
+	return CLI_DONE;
+}
+
+/* As it is, and with promotions. */
+static int add_policy(struct units *units, const char *policy, const struct cli_hardware *sim)
 {
 	const struct cli_hardware_kind *kind = units->kind;
 	const char *spec = policy + strlen(kind->name);
-	struct lpl_report report = { 0 };
+	int status;
 
 	if (!is_of(kind, policy))
 		return cli_complain(CLI_USAGE, "policy '%s': %s are simulated without others", policy,
 				    kind->plural);
 	spec += *spec == ':';
 	for (size_t i = 0; i < units->count; i++) {
-		if (strcmp(units->spec[i], spec) == 0)
+		if (strcmp(units->asked[i].spec, spec) == 0)
 			return cli_complain(CLI_USAGE, "%s '%s' is asked for twice", kind->name, spec);
 	}
-	if (!lpl_reach(units->unit, units->unit_room, units->count) ||
-	    !lpl_reach(units->spec, units->spec_room, units->count))
-		return cli_complain(CLI_FAILED, "no memory for the %s", kind->plural);
-	if (kind->open(&units->unit[units->count], spec, sim, &report))
-		return cli_report(&report);
-	units->spec[units->count++] = spec;
+	status = add_unit(units, spec, 0, sim);
+	for (size_t i = 0; i < units->promote.count && !status; i++)
+		status = add_unit(units, spec, (unsigned int)units->promote.size[i], sim);
+	return status;
+}
+
+static int parse_promote(struct units *units, const struct cli_hardware *sim)
+{
+	struct lpl_sizes *promote = &units->promote;
+	struct lpl_report report = { 0 };
+
+	if (lpl_sizes_parse(promote, sim->promote, &report) || promote->all || promote->memory ||
+	    promote->size[promote->count - 1] > LPL_HUGE_PAGES)
+		return cli_complain(CLI_USAGE, "--promote: '%s' is no list of numbers from 1 to %d, of pages of a "
+				    "region that are touched: 64,256,512", sim->promote, LPL_HUGE_PAGES);
+	if (strcmp(sim->path, "-") == 0 || lpl_reader_size(sim->reader) == 0)
+		return cli_complain(CLI_USAGE, "%s: for --promote its regions are found in a pass of their own, "
+				    "and it can be read only once; give a file", sim->path);
 	return CLI_DONE;
 }
 
@@ -138,36 +179,54 @@ static int print_results(const struct units *units, const struct cli_hardware *s
 	json_t *array = sim->json ? json_array() : NULL;
 
 	if (!sim->json)
-		puts(kind->heading);
+		printf("%s%s\n", kind->heading, sim->huge ? ",promote,promoted,wasted" : "");
 	for (size_t i = 0; i < units->count; i++)
-		kind->print(units->unit[i], units->spec[i], sim, array);
+		kind->print(units->unit[i], units->asked[i].spec, units->asked[i].promote, sim, array);
 	if (kind->warn)
 		kind->warn(sim);
 	return sim->json ? cli_print_json(stdout, array) : CLI_DONE;
 }
 
-int cli_sim_hardware(const struct cli_hardware *sim, const struct cli_hardware_kind *kind, char *policies)
+static int simulate(struct units *units, const struct cli_hardware *sim, char *policies)
 {
-	struct units units = { .sink = { send_refs, send_event, pass_end }, .kind = kind };
 	struct cli_progress progress;
-	struct cli_pass pass = { .reader = sim->reader, .path = sim->path, .sink = &units.sink,
+	struct cli_pass pass = { .reader = sim->reader, .path = sim->path, .sink = &units->sink,
 				 .progress = &progress, .choice = sim->choice,
 				 .renumbers = true, .addressing = sim->addressing,
-				 .without_events = !kind->takes_events };
+				 .without_events = !units->kind->takes_events };
 	char *policy;
 	int status = CLI_DONE;
 
 	while (!status && (policy = strsep(&policies, ",")))
-		status = add_unit(&units, policy, sim);
-	if (!status) {
-		cli_progress_start(&progress, sim->progress);
-		status = cli_pass_run(&pass);
-		if ((status == CLI_DONE || status == CLI_DAMAGED) && print_results(&units, sim))
-			status = CLI_FAILED;
-	}
+		status = add_policy(units, policy, sim);
+	if (status)
+		return status;
+	cli_progress_start(&progress, sim->progress);
+	status = cli_pass_run(&pass);
+	if ((status == CLI_DONE || status == CLI_DAMAGED) && print_results(units, sim))
+		status = CLI_FAILED;
+	return status;
+}
+
+int cli_sim_hardware(const struct cli_hardware *asked, const struct cli_hardware_kind *kind, char *policies)
+{
+	struct units units = { .sink = { send_refs, send_event, pass_end }, .kind = kind };
+	struct cli_hardware sim = *asked;
+	struct lpl_huge *huge = NULL;
+	int status = CLI_DONE;
+
+	if (sim.promote)
+		status = parse_promote(&units, &sim);
+	if (!status && sim.promote)
+		status = cli_find_regions(&huge, &sim);
+	sim.huge = huge;
+	if (!status)
+		status = simulate(&units, &sim, policies);
 	for (size_t i = 0; i < units.count; i++)
 		kind->close(units.unit[i]);
+	lpl_huge_close(huge);
+	lpl_sizes_free(&units.promote);
 	free(units.unit);
-	free(units.spec);
+	free(units.asked);
 	return status;
 }
