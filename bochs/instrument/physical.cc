@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "option.h"
 #include "physical.h"
 #include "report.h"
 #include "stream.h"
@@ -15,6 +16,8 @@
 #define CPU (BX_CPU(0))
 
 static struct lpl_used *used;
+/* Readers know what is not in the map: it is full, or a checkpoint was made, which does not hold it. */
+static bool others_know;
 static struct {
 	uint64_t same, unknown;		/* of these Bochs has no entry any more */
 } checked;
@@ -48,8 +51,7 @@ static void note(uint64_t page, const struct lpl_translation *now)
 
 	memset(&report, 0, sizeof(report));
 	if (lpl_used_full(used)) {
-		lpl_used_forget(used, &record);
-		emit(&record);
+		others_know = true;
 		note_all();
 	}
 	if (lpl_used_note(used, laplace.space, page, now, &record, &news, &report))
@@ -119,6 +121,13 @@ static void note_code(uint64_t rip)
 
 static void note_all(void)
 {
+	struct kernel_trace_record record;
+
+	if (others_know) {
+		others_know = false;
+		lpl_used_forget(used, &record);
+		emit(&record);
+	}
 	CPU->invalidate_stack_cache();
 	CPU->iCache.breakLinks();
 	for (const bx_TLB_entry &entry : CPU->ITLB.entry)
@@ -137,6 +146,7 @@ void laplace_physical_open(void)
 	memset(&report, 0, sizeof(report));
 	if (lpl_used_open(&used, &report))
 		laplace_die("%s", report.text);
+	others_know = laplace_option_restores();
 	CPU->laplace.physical = true;
 	laplace.begins = note_all;
 }

@@ -82,8 +82,11 @@ void laplace_continue(uint64_t references, uint64_t tracer_refs, bool on)
 {
 	laplace.tracer_refs = tracer_refs;
 	laplace_stream_continue(references);
-	if (on)
-		laplace_stream_switch(LAPLACE_ON);
+	if (!on)
+		return;
+	laplace_stream_switch(LAPLACE_ON);
+	if (laplace.begins)
+		laplace.begins();
 }
 
 void laplace_suppress(void)

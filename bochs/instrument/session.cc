@@ -249,13 +249,6 @@ static uint64_t images_of(const struct lpl_plan *plan)
 	return pages;
 }
 
-/* A segment would not have what those before it have reported, nor a checkpoint what was. */
-static void check_physical(void)
-{
-	if (laplace_option.physical && (laplace_option.segmented || laplace_option.checkpoints))
-		laplace_die("physical=on: not with segment= or checkpoint=");
-}
-
 static bool is_ending(void *)
 {
 	return laplace_signals_stop() || laplace_control_ends();
@@ -285,7 +278,6 @@ static void open_collection(void)
 	windows = open_windows();
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
-	check_physical();
 	laplace_conditions_read();
 	laplace_check_files();
 	laplace_locate_kernel();

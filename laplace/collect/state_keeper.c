@@ -2,30 +2,43 @@
 /* The state of the guest, for segments; see state_keeper.h. */
 #include <laplace/trace.h>
 
+#include "base/try.h"
 #include "state_keeper.h"
+#include "translate/send.h"
 
 static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 			   struct lpl_report *report)
 {
-	return lpl_state_take(((struct lpl_guest_keeper *)keeper)->state, event, report);
+	struct lpl_guest_keeper *guest = (struct lpl_guest_keeper *)keeper;
+
+	LPL_TRY(lpl_translations_follow(guest->translations, event, report));
+	return lpl_state_take(guest->state, event, report);
 }
 
+/* Translations come last: what is mapped is no news of where it is. */
 static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 			   struct lpl_report *report)
 {
-	return lpl_state_send(((struct lpl_guest_keeper *)keeper)->state, sink, report);
+	struct lpl_guest_keeper *guest = (struct lpl_guest_keeper *)keeper;
+
+	LPL_TRY(lpl_state_send(guest->state, sink, report));
+	return lpl_translations_send(guest->translations, sink, report);
 }
 
 enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl_report *report)
 {
 	keeper->keeper = (struct lpl_state_keeper){ take, send };
+	keeper->state = NULL;
+	LPL_TRY(lpl_translations_open(&keeper->translations, report));
 	return lpl_state_new(&keeper->state, NULL, report);
 }
 
 void lpl_guest_keeper_close(struct lpl_guest_keeper *keeper)
 {
 	lpl_state_free(keeper->state);
+	lpl_translations_close(keeper->translations);
 	keeper->state = NULL;
+	keeper->translations = NULL;
 }
 
 enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char *path,
@@ -38,7 +51,7 @@ enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char
 
 	lpl_meta_free(meta);
 	if (error == LPL_OK)
-		error = lpl_state_send(keeper->state, lpl_writer_sink(writer), report);
+		error = send(&keeper->keeper, lpl_writer_sink(writer), report);
 	if (error == LPL_OK)
 		return lpl_writer_close(writer, report);
 	lpl_writer_abandon(writer);
@@ -59,7 +72,7 @@ enum lpl_error lpl_guest_keeper_load(struct lpl_guest_keeper *keeper, const char
 		if (error != LPL_OK || (count == 0 && event == NULL))
 			break;
 		if (event != NULL)
-			error = lpl_state_take(keeper->state, event, report);
+			error = take(&keeper->keeper, event, report);
 	}
 	if (error == LPL_OK && !lpl_reader_complete(reader))
 		error = lpl_fail(report, LPL_ERR_DAMAGED, "%s: is cut off", path);

@@ -282,7 +282,7 @@ static uint64_t growth(const struct lpl_merge *merge, const struct lpl_event *ev
 			pages_in(arg[KTR_REMAP_OLD_START], arg[KTR_REMAP_OLD_END]);
 		break;
 	default:
-		return lpl_event_is_fence(event->tag) ? PATHS :
+		return lpl_event_is_fence(event->tag) && event->tag != LPL_EVENT_RETRANSLATION ? PATHS :
 		       event->tag == KTR_FILE || event->tag == LPL_EVENT_SPACE_STATE ||
 		       event->tag == KTR_TASK_CREATE || event->tag == KTR_SPACE_ASSIGN;
 	}

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "send.h"
 
 #define EVERYWHERE	KTR_NONE	/* the space of what holds in all of them */
 
@@ -26,8 +27,11 @@ static const unsigned int SHIFTS[] = { LPL_PAGE_SHIFT, 21, 22, 30, LPL_NO_PAGING
 enum { SIZES = sizeof(SHIFTS) / sizeof(SHIFTS[0]) };
 
 struct report {
-	uint64_t frame;		/* of the page's first byte; KTR_NONE: not known */
+	uint64_t space;		/* or EVERYWHERE */
+	uint64_t address;	/* of the page's first byte ... */
+	uint64_t frame;		/* ... and its frame; KTR_NONE: not known */
 	uint64_t order;		/* how many reports came before it */
+	unsigned int shift;
 };
 
 struct remembered {
@@ -131,7 +135,9 @@ static bool put(struct lpl_translations *map, uint64_t space, uint64_t address, 
 		return false;
 	if (*index == 0)
 		*index = ++map->count;
-	map->report[*index - 1] = (struct report){ frame, map->reports++ };
+	map->report[*index - 1] = (struct report){
+		.space = space, .address = address, .frame = frame, .order = map->reports++, .shift = shift
+	};
 	map->has_size[size] = true;
 	page_changes(map, address, shift);
 	return true;
@@ -180,6 +186,44 @@ enum lpl_error lpl_translations_follow(struct lpl_translations *map, const struc
 	default:
 		return LPL_OK;
 	}
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const uint64_t one = ((const struct report *)a)->order, other = ((const struct report *)b)->order;
+
+	return (one > other) - (one < other);
+}
+
+/* As it was reported; of what no space has to itself the space does not matter. */
+static enum lpl_error send_report(const struct report *said, struct lpl_sink *sink,
+				  struct lpl_report *report)
+{
+	const bool global = said->space == EVERYWHERE;
+	struct lpl_event event = { .tag = LPL_EVENT_TRANSLATION, .space = global ? 0 : said->space };
+
+	event.arg[LPL_EVENT_TRANSLATION_ADDRESS] = said->address;
+	event.arg[LPL_EVENT_TRANSLATION_FRAME] = said->frame;
+	event.arg[LPL_EVENT_TRANSLATION_SHIFT] = said->shift;
+	event.arg[LPL_EVENT_TRANSLATION_GLOBAL] = global;
+	return sink->event(sink, &event, report);
+}
+
+enum lpl_error lpl_translations_send(const struct lpl_translations *map, struct lpl_sink *sink,
+				     struct lpl_report *report)
+{
+	struct report *sorted = malloc((map->count + 1) * sizeof(*sorted));
+	enum lpl_error error = LPL_OK;
+
+	if (sorted == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to send translations");
+	if (map->count > 0)
+		memcpy(sorted, map->report, map->count * sizeof(*sorted));
+	qsort(sorted, map->count, sizeof(*sorted), by_order);
+	for (size_t i = 0; error == LPL_OK && i < map->count; i++)
+		error = send_report(&sorted[i], sink, report);
+	free(sorted);
+	return error;
 }
 
 /* ---- addresses ---- */

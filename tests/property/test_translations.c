@@ -5,6 +5,7 @@
  * - a map of any reports says what a list of them says that is searched from its end;
  * - what a processor reports that has tables and a TLB, and changes them at random, makes a reader's map say
  *   of each reference where that processor found it;
+ * - a map that begins with what another one sends is the same;
  * - between two fences no page of a space is in two frames.
  */
 #include <setjmp.h>
@@ -20,6 +21,7 @@
 #include <laplace/translation.h>
 
 #include "oracle.h"
+#include "translate/send.h"
 #include "translate/used.h"
 
 static const unsigned int SHIFT[] = { 12, 21, 22, 30, 64 };
@@ -133,6 +135,40 @@ static void the_latest_report_of_an_address_holds(void **state)
 		lpl_translations_close(map);
 	}
 	assert_true(known > 20000);
+}
+
+struct follower {
+	struct lpl_sink sink;
+	struct lpl_translations *map;
+};
+
+static enum lpl_error follow_sent(struct lpl_sink *sink, const struct lpl_event *event,
+				  struct lpl_report *report)
+{
+	return lpl_translations_follow(((struct follower *)sink)->map, event, report);
+}
+
+static void what_a_map_sends_makes_the_same(void **state)
+{
+	struct random random = { random_seed() };
+
+	(void)state;
+	for (int trial = 0; trial < 100; trial++) {
+		struct follower other = { .sink = { .event = follow_sent }, .map = new_map() };
+		struct lpl_translations *map = new_map();
+		struct list list = { .count = 0 };
+
+		while (list.count < 100) {
+			list.event[list.count] = random_event(&random);
+			assert_int_equal(lpl_translations_follow(map, &list.event[list.count++], NULL), LPL_OK);
+		}
+		assert_int_equal(lpl_translations_send(map, &other.sink, NULL), LPL_OK);
+		assert_int_equal(lpl_translations_count(map), lpl_translations_count(other.map));
+		for (int i = 0; i < 200; i++)
+			expect_as_listed(other.map, &list, 1 + random_below(&random, 3), some_address(&random));
+		lpl_translations_close(other.map);
+		lpl_translations_close(map);
+	}
 }
 
 static void a_page_of_no_size_is_damage(void **state)
@@ -354,6 +390,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_report_of_an_address_holds),
+		cmocka_unit_test(what_a_map_sends_makes_the_same),
 		cmocka_unit_test(a_page_of_no_size_is_damage),
 		cmocka_unit_test(readers_know_where_each_reference_went),
 	};

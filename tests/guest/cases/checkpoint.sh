@@ -55,7 +55,7 @@ recorded boot-none boot --reduce none
 every=every:$(sed -n 's/.*boot-none\.lpl: \([0-9]*\) instructions in .*/\1/p' "$WORK/boot-none.log" | awk '{ printf "%d", $1 / 4.5 }')
 for reduce in none sad:64; do
 	whole=undisturbed-${reduce%:*} cut=killed-${reduce%:*}
-	options=(--reduce "$reduce" --checkpoint "$every" --segment instructions:100M)
+	options=(--reduce "$reduce" --checkpoint "$every" --segment instructions:100M --physical)
 	recorded "$whole" boot "${options[@]}"
 	verify "$WORK/$whole.lpl"
 	[ "$(newest "$whole")" -ge 3 ] || fail "$reduce: only $(newest "$whole") checkpoints"

@@ -13,12 +13,12 @@ segments() { # MANIFEST: how many
 }
 
 raw=$(known none)
-recorded cut-raw known --reduce none --start off --segment instructions:1M
+recorded cut-raw known --reduce none --start off --segment instructions:1M --physical
 verify "$WORK/cut-raw.lpl"
 n=$(segments "$WORK/cut-raw.lpl")
 echo "# of every reference: $n segments"
 [ "$n" -ge 3 ] || fail "only $n segments of every reference"
-"$PROGRAMS/compare-traces" "$raw" "$WORK/cut-raw.lpl" || fail "segments hold other references than one file"
+"$PROGRAMS/compare-traces" -t "$raw" "$WORK/cut-raw.lpl" || fail "segments hold other references than one file"
 for i in $(seq "$n"); do
 	verify "$WORK/cut-raw.$(printf %06d "$i").lpl"
 	# (their events begin with the state of the guest, which is in no other)
@@ -27,6 +27,14 @@ for i in $(seq "$n"); do
 done | sha256sum >"$WORK/alone.sum"
 "$LAPLACE" cat --format csv "$raw" | sha256sum >"$WORK/whole.sum"
 expect_same "segments read one by one" "$WORK/whole.sum" "$WORK/alone.sum"
+# where pages are is known in each, too
+for i in $(seq "$n"); do
+	"$LAPLACE" cat --addresses physical --format csv "$WORK/cut-raw.$(printf %06d "$i").lpl" 2>"$WORK/alone.warnings" |
+		if [ "$i" -eq 1 ]; then cat; else sed 1d; fi
+	[ ! -s "$WORK/alone.warnings" ] || cat "$WORK/alone.warnings"
+done | sha256sum >"$WORK/alone.sum"
+"$LAPLACE" cat --addresses physical --format csv "$WORK/cut-raw.lpl" | sha256sum >"$WORK/whole.sum"
+expect_same "physical addresses of segments read one by one" "$WORK/whole.sum" "$WORK/alone.sum"
 
 curve() { # TRACE POLICY: policy,size,faults,evictions,dirty
 	"$LAPLACE" sim -p "$2" -s all "$1" | awk -F , 'NR > 1 && $2 >= 64 { print $1 "," $2 "," $4 "," $5 "," $6 }'
