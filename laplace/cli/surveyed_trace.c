@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <laplace/translation.h>
+
 #include "progress.h"
 #include "pass.h"
 #include "say.h"
@@ -96,13 +98,15 @@ static void begin_survey(struct cli_pass *pass, void *context)
 
 static int fill_survey(struct surveyed_trace *trace, const struct surveyed_trace_options *options)
 {
+	struct lpl_survey_options survey = options->survey;
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
 	struct lpl_totals totals;
 	struct cli_pass pass;
 	int status;
 
-	if (lpl_survey_open(&trace->survey, &options->survey, &report))
+	survey.frames = lpl_has_translations(trace->meta);
+	if (lpl_survey_open(&trace->survey, &survey, &report))
 		return cli_report(&report);
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = trace->reader, .path = trace->path,

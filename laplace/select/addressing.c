@@ -2,6 +2,7 @@
 /* Which addresses a trace has, and whether canonical pages can be had of it. */
 #include <laplace/reducer.h>
 #include <laplace/select.h>
+#include <laplace/translation.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -54,16 +55,6 @@ static bool has_mappings(const char *path, const struct lpl_meta *meta)
 	return found;
 }
 
-/* Frames are of 4096 bytes, and what a behaviour sequence or records say is of other pages. */
-static bool has_frames(const struct lpl_meta *meta, const char *reduction, uint64_t page_size)
-{
-	const char *kept = lpl_meta_get(meta, LPL_META_TRANSLATIONS);
-
-	return kept && strcmp(kept, "kept") == 0 && lpl_reduction_behaviour(reduction) == 0 &&
-	       !lpl_reduction_records(reduction) && page_size != 0 &&
-	       page_size <= UINT64_C(1) << LPL_PAGE_SHIFT;
-}
-
 #define SAY_WHY(addressing, ...) \
 	((void)snprintf((addressing)->why, sizeof((addressing)->why), __VA_ARGS__))
 
@@ -76,7 +67,7 @@ void lpl_addressing_of(struct lpl_addressing *addressing, const char *path,
 
 	*addressing = (struct lpl_addressing){
 		.canonical = kind && strcmp(kind, "canonical") == 0,
-		.translations = has_frames(meta, reduction, page_size)
+		.translations = lpl_has_translations(meta)
 	};
 	addressing->frames_exact = addressing->translations && lpl_reduction_fenced(reduction);
 	if (addressing->canonical) {

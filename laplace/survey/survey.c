@@ -4,6 +4,7 @@
  *
  *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events
  *	                                 ├─ survey_tasks ─ survey_processes
+ *	                                 ├─ survey_frames
  *	                                 └─ survey_pages ─┬─ survey_files, survey_hottest
  *	                                                  └─ survey_page_times
  *
@@ -17,6 +18,7 @@
 
 #include "base/try.h"
 #include "survey_events.h"
+#include "survey_frames.h"
 #include "survey_pages.h"
 #include "survey_processes.h"
 #include "survey_tasks.h"
@@ -33,6 +35,7 @@ struct survey {
 	struct survey_tasks tasks;
 	struct survey_processes processes;
 	struct survey_pages pages;
+	struct survey_frames frames;
 	bool in_state;			/* a state lists what exists (LPL_EVENT_STATE) */
 };
 
@@ -115,6 +118,8 @@ static enum lpl_error on_reference(struct lpl_merge_output *output, const struct
 	survey->tasks.new_references++;
 	survey->tasks.new_user_references += (ref->flags & LPL_USER) != 0;
 	survey->references.count[merged->kind][ref->type]++;
+	if (!lpl_survey_frames_reference(&survey->frames, ref))
+		return no_memory(report);
 	return lpl_survey_pages_reference(&survey->pages, merged->page, merged->kind,
 					  survey->tasks.running_serial, report);
 }
@@ -165,6 +170,7 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 	struct survey *survey = survey_of(output);
 
 	LPL_TRY(advance(survey, moment_of(&survey->time, CLOCKS_OF(event)), report));
+	LPL_TRY(lpl_survey_frames_follow(&survey->frames, event, report));
 	if (is_of_state(survey, event))
 		return LPL_OK;
 	if (task != survey->tasks.current)
@@ -217,6 +223,7 @@ static enum lpl_error on_finish(struct lpl_merge_output *output, struct lpl_repo
 		return no_memory(report);
 	lpl_survey_tasks_finish(&survey->tasks);
 	lpl_survey_pages_finish(&survey->pages);
+	lpl_survey_frames_finish(&survey->frames);
 	sum_references(survey);
 	return LPL_OK;
 }
@@ -239,6 +246,7 @@ static enum lpl_error init(struct survey *survey, const struct lpl_survey_option
 	if (!lpl_survey_pages_init(&survey->pages, options->hottest, &survey->time,
 				   &survey->processes))
 		return no_memory(report);
+	LPL_TRY(lpl_survey_frames_init(&survey->frames, options->frames, report));
 	survey->output = (struct lpl_merge_output){
 		.reference = on_reference, .event = on_event, .finish = on_finish,
 		.page = on_page, .task = on_task, .leave = on_leave
@@ -268,6 +276,7 @@ enum lpl_error lpl_survey_open(struct lpl_survey **results,
 		.tasks = &survey->tasks.result, .processes = &survey->processes.result,
 		.pages = &survey->pages.result, .files = &survey->pages.files.result,
 		.hottest = survey->pages.hottest.result, .heatmap = &survey->pages.times.heatmap,
+		.frames = options && options->frames ? &survey->frames.result : NULL,
 		.merge = lpl_merge_stats(survey->merge)
 	};
 	*results = &survey->results;
@@ -289,6 +298,7 @@ void lpl_survey_close(struct lpl_survey *results)
 	lpl_survey_tasks_free(&survey->tasks);
 	lpl_survey_processes_free(&survey->processes);
 	lpl_survey_pages_free(&survey->pages);
+	lpl_survey_frames_free(&survey->frames);
 	free(survey);
 }
 

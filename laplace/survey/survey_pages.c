@@ -263,7 +263,7 @@ enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t p
 
 /* ---- a page goes ---- */
 
-static unsigned int sharing_of(uint64_t sharers)
+unsigned int lpl_survey_sharing_of(uint64_t sharers)
 {
 	return sharers <= 2 ? (unsigned int)sharers : sharers <= 4 ? 3 : sharers <= 8 ? 4 : 5;
 }
@@ -306,8 +306,8 @@ static void sum_up(struct survey_pages *pages, uint64_t page)
 		.programs = use->programs
 	};
 
-	pages->result.by_sharing[use->kind][sharing_of(use->programs)]++;
-	pages->result.by_threads[use->kind][sharing_of(place->threads)]++;
+	pages->result.by_sharing[use->kind][lpl_survey_sharing_of(use->programs)]++;
+	pages->result.by_threads[use->kind][lpl_survey_sharing_of(place->threads)]++;
 	pages->result.within_program[use->kind] += use->programs == 1 && place->threads > 1;
 	if (use->programs > pages->result.most_programs && !is_kernels(use->kind))
 		pages->result.most_programs = use->programs;

@@ -49,4 +49,7 @@ void lpl_survey_pages_fold(struct survey_pages *pages);
 /* The trace is over: sum all pages that are still there. */
 void lpl_survey_pages_finish(struct survey_pages *pages);
 
+/* Which of LPL_SURVEY_SHARINGS so many are. */
+unsigned int lpl_survey_sharing_of(uint64_t sharers);
+
 #endif

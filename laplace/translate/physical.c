@@ -5,9 +5,12 @@
  * Pages of which the frame is not known get numbers from UNKNOWN on, one for each page of each space: above
  * any frame that a processor has.
  */
+#include <laplace/reducer.h>
+#include <laplace/trace.h>
 #include <laplace/translation.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/try.h"
@@ -23,6 +26,17 @@ struct lpl_physical {
 	uint64_t unknown_refs;
 	struct lpl_ref batch[BATCH];
 };
+
+bool lpl_has_translations(const struct lpl_meta *meta)
+{
+	const char *kept = lpl_meta_get(meta, LPL_META_TRANSLATIONS);
+	const char *reduction = lpl_meta_get(meta, LPL_META_REDUCTION);
+	const uint64_t page_size = lpl_page_size(lpl_meta_get(meta, LPL_META_PAGE_SIZE), reduction);
+
+	return kept && strcmp(kept, "kept") == 0 && lpl_reduction_behaviour(reduction) == 0 &&
+	       !lpl_reduction_records(reduction) && page_size != 0 &&
+	       page_size <= UINT64_C(1) << LPL_PAGE_SHIFT;
+}
 
 /* The frame that has the address; 0 is one, too.  false: no memory. */
 static bool find_frame(struct lpl_physical *physical, const struct lpl_ref *ref, uint64_t *frame)

@@ -27,6 +27,9 @@ void trace_files(struct table *table, const struct surveyed_trace *trace);
 void trace_processes(struct table *table, const struct surveyed_trace *trace);
 void trace_hottest(struct table *table, const struct surveyed_trace *trace);
 void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *trace);
+/* Of a trace with translations. */
+void trace_mapped(struct table *table, const struct surveyed_trace *trace);
+void trace_frames_by_spaces(struct table *table, const struct surveyed_trace *trace);
 void trace_calls(struct table *table, const struct surveyed_trace *trace);
 void trace_calls_of_tasks(struct table *table, const struct surveyed_trace *trace);
 

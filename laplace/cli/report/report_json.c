@@ -138,6 +138,23 @@ static void put_cache(struct json_writer *writer, const struct surveyed_trace *t
 	json_writer_end(writer, '}');
 }
 
+static void put_frames(struct json_writer *writer, const struct surveyed_trace *trace)
+{
+	const struct lpl_survey_frames *frames = trace->survey->frames;
+
+	if (!frames)
+		return;
+	json_writer_begin(writer, "physical_memory", '{');
+	json_writer_put(writer, "frames", cli_json(frames->all));
+	json_writer_put(writer, "runs", cli_json(frames->runs));
+	json_writer_put(writer, "longest_run", cli_json(frames->longest_run));
+	json_writer_put(writer, "moved", cli_json(frames->moved));
+	json_writer_put(writer, "unknown_references", cli_json(frames->unknown));
+	put_rows(writer, "mapped", trace, trace_mapped);
+	put_rows(writer, "by_spaces", trace, trace_frames_by_spaces);
+	json_writer_end(writer, '}');
+}
+
 static void add_note(void *context, const char *text)
 {
 	json_array_append_new(context, cli_json_text(text));
@@ -198,6 +215,7 @@ int report_json(const struct surveyed_trace *trace, FILE *out)
 	put_rows(&writer, "hottest", trace, trace_hottest);
 	put_rows(&writer, "hottest_of_kernel", trace, trace_hottest_of_kernel);
 	put_cache(&writer, trace);
+	put_frames(&writer, trace);
 	put_rows(&writer, "system_calls", trace, trace_calls);
 	json_writer_put(&writer, "events", events_json(survey));
 	json_writer_end(&writer, '}');

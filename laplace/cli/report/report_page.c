@@ -210,6 +210,21 @@ static void put_hot(struct page *page)
 			"all %" PRIu64 "\n", 100 * share[i], some[i], 100 * share_of(some[i], all), all);
 }
 
+static void put_frames(struct page *page)
+{
+	const struct lpl_survey_frames *frames = page->trace->survey->frames;
+
+	if (!frames)
+		return;
+	put(page, "PHYSICAL MEMORY, by the processor's translations", "Physical memory", NULL, trace_mapped);
+	trace_frames_by_spaces(&page->table, page->trace);
+	say(page, "  frames referenced: %" PRIu64 ", in %" PRIu64 " runs, of which the longest has %" PRIu64
+	    "\n  pages that were in another frame than when they were used last: %" PRIu64 "\n",
+	    "<p class=\"dim\">%" PRIu64 " frames were referenced, in %" PRIu64 " runs, of which the longest "
+	    "has %" PRIu64 ". %" PRIu64 " times a page was in another frame than when it was used last.</p>\n",
+	    frames->all, frames->runs, frames->longest_run, frames->moved);
+}
+
 /* ---- system calls and events ---- */
 
 static void put_calls(struct page *page)
@@ -268,6 +283,7 @@ void report_parts(const struct surveyed_trace *trace, enum table_form form, FILE
 	put(&page, "PROCESSES, by the pages they referenced (the kernel's not counted)",
 	    "Processes by the pages that they referenced", chart_processes, trace_processes);
 	put_hot(&page);
+	put_frames(&page);
 	put_calls(&page);
 	put_events(&page);
 }

@@ -395,6 +395,55 @@ void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *t
 	hottest(table, trace, LPL_SURVEY_OF_KERNEL, LPL_PAGE_KERNEL);
 }
 
+/* ---- physical memory ---- */
+
+static void add_mapped(struct table *table, const struct surveyed_trace *trace, unsigned int size)
+{
+	static const unsigned int shift[LPL_SURVEY_PAGE_SIZES] = { 12, 21, 22, 30 };
+	const struct lpl_survey_mapped *mapped = &trace->survey->frames->mapped[size];
+	const uint64_t bytes = mapped->pages << shift[size];
+
+	TABLE_ROW(table,
+		ALL("page", "mapped by pages of", "page", -11, cell_text(lpl_survey_page_size_name(size))),
+		ALL("references", "references", "references", 13, cell_number(mapped->references)),
+		NO_JSON("", "", 6, share_of_all(trace, mapped->references)),
+		ALL("pages", "pages", "pages", 9, cell_number(mapped->pages)),
+		ALL("frames", "frames", "frames", 9, cell_number(mapped->frames)),
+		/* small ones are used as a whole, and several may be one frame */
+		NO_JSON("of them used", "used", 6,
+			cell_if(shift[size] > LPL_PAGE_SHIFT && bytes,
+				cell_share(mapped->frames << LPL_PAGE_SHIFT, bytes))));
+}
+
+void trace_mapped(struct table *table, const struct surveyed_trace *trace)
+{
+	table_begin(table);
+	add_mapped(table, trace, 0);
+	for (unsigned int size = 0; size < LPL_SURVEY_PAGE_SIZES; size++)
+		if (trace->survey->frames->mapped[size].references || table->form == TABLE_JSON)
+			add_mapped(table, trace, size);
+	table_end(table, 0);
+}
+
+static void add_spaces(struct table *table, const struct surveyed_trace *trace, unsigned int sharing)
+{
+	const struct lpl_survey_frames *frames = trace->survey->frames;
+
+	TABLE_ROW(table,
+		ALL("spaces", "used by spaces", "spaces", -13, cell_text(lpl_survey_sharing_name(sharing))),
+		ALL("frames", "frames", "frames", 9, cell_number(frames->by_spaces[sharing])),
+		NO_JSON("", "", 6, cell_share(frames->by_spaces[sharing], frames->all)));
+}
+
+void trace_frames_by_spaces(struct table *table, const struct surveyed_trace *trace)
+{
+	table_begin(table);
+	add_spaces(table, trace, 0);
+	for (unsigned int sharing = 0; sharing < LPL_SURVEY_SHARINGS; sharing++)
+		add_spaces(table, trace, sharing);
+	table_end(table, 0);
+}
+
 /* ---- system calls ---- */
 
 static void add_call(struct table *table, const struct lpl_survey_call *call)

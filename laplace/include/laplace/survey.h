@@ -287,11 +287,38 @@ struct lpl_survey_heatmap {
 	uint64_t pages[LPL_SURVEY_ROWS][LPL_PAGE_KINDS];	/* there are, in a row */
 };
 
+/* ---- physical memory ---- */
+
+/* Sizes of the pages by which memory is mapped: 4 KB, 2 MB, 4 MB, 1 GB; and no paging. */
+#define LPL_SURVEY_PAGE_SIZES 5
+/* "4 KB", "2 MB" ... */
+const char *lpl_survey_page_size_name(unsigned int size);
+
+struct lpl_survey_mapped {
+	uint64_t references;
+	uint64_t pages;		/* of that size that were referenced, of all spaces; global ones once */
+	uint64_t frames;	/* of 4096 bytes, in which they were: of a large page often fewer than it has */
+};
+
+/* Of a trace with translations (translation.h). */
+struct lpl_survey_frames {
+	uint64_t all;				/* frames that were referenced, by data and fetches */
+	struct lpl_survey_mapped mapped[LPL_SURVEY_PAGE_SIZES];
+	uint64_t unknown;			/* references of which the frame is not known */
+	/* frames by how many spaces referenced them, other than by global pages ("kernel alone": none) */
+	uint64_t by_spaces[LPL_SURVEY_SHARINGS];
+	/* how often a page was in another frame than when it was used last: it was copied, or its space's
+	 * number used again */
+	uint64_t moved;
+	uint64_t runs, longest_run;		/* of frames one after the other */
+};
+
 /* ---- a survey ---- */
 
 struct lpl_survey_options {
 	enum lpl_survey_clock clock;
 	uint64_t kernel_base;	/* as in struct lpl_merge_options */
+	bool frames;		/* count frames, of a trace with translations: lpl_has_translations() */
 	size_t hottest;		/* how many of the hottest pages are kept, of each side */
 	size_t records;		/* how many tasks, and how many processes, have records of their
 				 * own (a few more may); 0: LPL_SURVEY_RECORDS, or eight times
@@ -314,6 +341,7 @@ struct lpl_survey {
 	const struct lpl_survey_files *files;
 	const struct lpl_survey_hottest *hottest;	/* [LPL_SURVEY_SIDES] */
 	const struct lpl_survey_heatmap *heatmap;
+	const struct lpl_survey_frames *frames;		/* NULL: they were not asked for */
 	const struct lpl_merge_stats *merge;	/* what the merge has to say */
 };
 

@@ -37,6 +37,13 @@ struct lpl_translation {
 	bool global;		/* mapped in all spaces */
 };
 
+/*
+ * Does a header say that a trace has translations that mean something: its pages are virtual ones of 4096 bytes,
+ * or finer, and it is no behaviour sequence, nor records?
+ */
+struct lpl_meta;
+bool lpl_has_translations(const struct lpl_meta *meta);
+
 struct lpl_translations;
 /* LPL_ERR_MEMORY. */
 enum lpl_error lpl_translations_open(struct lpl_translations **map, struct lpl_report *report);
