@@ -371,7 +371,7 @@ static int run_chosen(struct cli_pass *pass)
 	lpl_reader_ask(pass->reader, need_of, pass);
 	status = run(pass);
 	pass->chosen = lpl_choice_passed(pass->chooser);
-	if (status == CLI_DONE)
+	if (status == CLI_DONE && chooses(pass))
 		warn_if_nothing(pass);
 	if (lpl_choice_unknown(pass->chooser))
 		cli_complain(0, "warning: %s: of %" PRIu64 " references the frame is not known: each of their "

@@ -15,14 +15,14 @@ static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_eve
 	return lpl_state_take(guest->state, event, report);
 }
 
-/* Translations come last: what is mapped is no news of where it is. */
+/* Translations come first: they have no clocks, and what has some comes after them in a file. */
 static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 			   struct lpl_report *report)
 {
 	struct lpl_guest_keeper *guest = (struct lpl_guest_keeper *)keeper;
 
-	LPL_TRY(lpl_state_send(guest->state, sink, report));
-	return lpl_translations_send(guest->translations, sink, report);
+	LPL_TRY(lpl_translations_send(guest->translations, sink, report));
+	return lpl_state_send(guest->state, sink, report);
 }
 
 enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl_report *report)
