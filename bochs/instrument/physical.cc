@@ -3,6 +3,7 @@
 #define NEED_CPU_REG_SHORTCUTS 1
 #include "bochs.h"
 #include "cpu/cpu.h"
+#include "pc_system.h"
 
 #include <cstring>
 
@@ -31,14 +32,19 @@ static void emit(struct kernel_trace_record *record)
 
 /* ---- translations ---- */
 
-/* What is in the TLBs for this page, in another frame, would still be used. */
+/* What is in a TLB of this page, in another frame, would still be used. */
 template <typename Tlb>
-static void drop_other(Tlb &tlb, uint64_t page, uint64_t frame)
+static void drop_others(Tlb &tlb, const struct lpl_translation *now, uint64_t first_frame)
 {
-	bx_TLB_entry *entry = tlb.get_entry_of(page);
+	const uint64_t mask = now->shift == LPL_NO_PAGING ? 0 : (UINT64_C(1) << now->shift) - 1;
 
-	if (LPFOf(entry->lpf) == page && entry->ppf >> 12 != frame)
-		entry->invalidate();
+	for (bx_TLB_entry &entry : tlb.entry) {
+		const uint64_t page = LPFOf(entry.lpf);
+
+		if (mask && entry.valid() && (page & ~mask) == now->page &&
+		    entry.ppf >> 12 != first_frame + ((page - now->page) >> 12))
+			entry.invalidate();
+	}
 }
 
 static void note_all(void);
@@ -59,8 +65,10 @@ static void note(uint64_t page, const struct lpl_translation *now)
 	if (!news)
 		return;
 	if (record.tag == LPL_EVENT_RETRANSLATION) {
-		drop_other(CPU->DTLB, page, now->frame);
-		drop_other(CPU->ITLB, page, now->frame);
+		const uint64_t first_frame = now->frame - ((page - now->page) >> 12);
+
+		drop_others(CPU->DTLB, now, first_frame);
+		drop_others(CPU->ITLB, now, first_frame);
 	}
 	emit(&record);
 }
@@ -83,8 +91,8 @@ static void note_page(uint64_t page, uint64_t frame, uint64_t mask, bool global)
 	now.frame = frame;
 	now.shift = shift_of(mask);
 	now.global = global;
-	/* without paging all addresses are where they say, but for a line of the bus that may be off */
-	if (!CPU->cr0.get_PG() && frame == page >> 12) {
+	/* without paging all addresses are where they say, unless a line of the bus is off */
+	if (!CPU->cr0.get_PG() && bx_pc_system.get_enable_a20()) {
 		now.page = 0;
 		now.shift = LPL_NO_PAGING;
 	}
@@ -106,17 +114,35 @@ void laplace_translated(const bx_TLB_entry *entry)
 
 /* ---- the beginning ---- */
 
-/* The trace of instructions that goes on may have been linked, long ago. */
-static void note_code(uint64_t rip)
+/*
+ * Code that goes on without an entry of the TLB: a trace of instructions that was linked long ago, or the second
+ * page of one that crosses pages, which is found by the first alone.
+ */
+static void note_code(uint64_t address)
 {
-	const uint64_t address = CPU->get_laddr(BX_SEG_REG_CS, rip);
-	const bx_TLB_entry *entry = CPU->ITLB.get_entry_of(address);
+	const bx_TLB_entry *entry;
+	struct lpl_translation known;
 	bx_phy_address physical;
 	bx_address mask;
 
-	if (LPFOf(entry->lpf) != LPFOf(address) &&
-	    CPU->dbg_xlate_linear2phy(address, &physical, &mask))
-		note_page(LPFOf(address), physical >> 12, mask, false);
+	if (!CPU->long_mode())
+		address &= 0xffffffff;
+	entry = CPU->ITLB.get_entry_of(address);
+	if (LPFOf(entry->lpf) == LPFOf(address)) {
+		note_entry(entry);
+		return;
+	}
+	if (!CPU->dbg_xlate_linear2phy(address, &physical, &mask) ||
+	    (lpl_translate(lpl_used_map(used), laplace.space, address, &known) &&
+	     known.frame == physical >> 12))
+		return;		/* (whether it is global is not known) */
+	note_page(LPFOf(address), physical >> 12, mask, false);
+}
+
+static void note_crossing(uint64_t page)
+{
+	if (laplace.state != LAPLACE_OFF)
+		note_code(page);
 }
 
 static void note_all(void)
@@ -134,9 +160,8 @@ static void note_all(void)
 		note_entry(&entry);
 	for (const bx_TLB_entry &entry : CPU->DTLB.entry)
 		note_entry(&entry);
-	note_code(CPU->prev_rip);
-	note_code(CPU->get_rip());
-	note_code(CPU->get_rip() + 15);		/* of an instruction that crosses pages */
+	note_code(CPU->get_laddr(BX_SEG_REG_CS, CPU->prev_rip));
+	note_code(CPU->get_laddr(BX_SEG_REG_CS, CPU->get_rip()));
 }
 
 void laplace_physical_open(void)
@@ -149,6 +174,7 @@ void laplace_physical_open(void)
 	others_know = laplace_option_restores();
 	CPU->laplace.physical = true;
 	laplace.begins = note_all;
+	laplace.crosses = note_crossing;
 }
 
 /* ---- flushes ---- */

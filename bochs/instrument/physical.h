@@ -8,7 +8,8 @@
  * another, all of which it drops whenever it flushes any entry.  So what an entry is filled with is
  * compared with what the trace's readers know (laplace/translate/used.h); while recording is off that is
  * not done, and when it begins, all that the TLBs hold is compared, and the windows and links are
- * dropped.
+ * dropped.  The second page of an instruction that crosses pages is the exception: Bochs finds what it has
+ * decoded by the first.  So that page is looked up each time.
  *
  * A guest that changes a mapping has to flush the TLB before it goes by the new one.  Until then
  * processors may use either; so does Bochs, and where its two TLBs differ, the other one has to look

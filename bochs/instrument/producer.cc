@@ -595,6 +595,8 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 	laplace.look();
 	follow_space();
 	laplace_sync_cycles();
+	if (LAPLACE_UNLIKELY(length > here) && laplace.crosses)
+		laplace.crosses(page + 0x1000);
 	if (laplace.state == LAPLACE_ON) {
 		if (laplace_producer.uncounted) {
 			P->clock++;

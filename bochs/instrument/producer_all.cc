@@ -255,6 +255,9 @@ void laplace_slow_trace(uint64_t rip, bxInstruction_c *i)
 	laplace.look();
 	laplace_space_changed();
 	sync_cycles();
+	const bool crosses = (address & 0xfff) + i->ilen() > 0x1000;
+	if (crosses && laplace.crosses)
+		laplace.crosses((address & ~UINT64_C(0xfff)) + 0x1000);
 	CPU->laplace.between = false;
 	if (CPU->laplace.physical)
 		laplace_physical_check(address, true);
@@ -265,6 +268,8 @@ void laplace_slow_trace(uint64_t rip, bxInstruction_c *i)
 	if (the_log->trace[id] != address)
 		id = define_trace(address, i);
 	lpl_log_word(the_log, id, laplace_icount(), LPL_LOG_TRACE);
+	if (crosses && laplace.crosses)
+		i->laplace = 0;		/* it comes here each time */
 }
 
 /* ---- the kernel's record ---- */

@@ -55,8 +55,10 @@ struct laplace_recording {
 	 * between two instructions.
 	 */
 	void (*look)(void);
-	/* Recording has begun; NULL: nothing is to be done. */
+	/* Recording has begun; and an instruction that comes reaches into the page at this address.  NULL: nothing
+	 * is to be done. */
 	void (*begins)(void);
+	void (*crosses)(uint64_t page);
 };
 
 extern struct laplace_recording laplace;

@@ -118,6 +118,7 @@ void laplace_stream_restart(void)
 void laplace_stream_continue(uint64_t references)
 {
 	laplace_producer.resume_number = references;
+	laplace.space = laplace_machine_space();
 	laplace_sync_cycles();
 }
 

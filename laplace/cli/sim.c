@@ -91,9 +91,10 @@ static void check_memory(struct argp_state *state, void *config)
 		return;
 	}
 	if (options->fifo || options->local || options->by || options->page_size || options->choice.kinds ||
-	    options->choice.file || options->addresses == CLI_ADDRESSES_CANONICAL)
+	    options->choice.file || options->addresses == CLI_ADDRESSES_CANONICAL ||
+	    options->addresses == CLI_ADDRESSES_PHYSICAL)
 		argp_error(state, "with -p cc virtual pages are simulated: --fifo, --local, --frames, --by, "
-			   "--page-size, --addresses canonical, --kind and --file are not for it");
+			   "--page-size, --addresses canonical and physical, --kind and --file are not for it");
 }
 
 static void take_page_size(struct argp_state *state, const struct cli_option *option, const char *value,

@@ -479,6 +479,8 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 	if (options->numbering == LPL_NUMBERS_BY_EVENTS && lpl_choice_beyond_tasks(options))
 		return lpl_fail(report, LPL_ERR_USAGE, "events do not say how many references of a "
 				"mode, a type or a range there are");
+	if (options->addresses == LPL_ADDRESSES_PHYSICAL && (options->kinds != NULL || options->file != NULL))
+		return lpl_fail(report, LPL_ERR_USAGE, "kinds and files are of canonical pages, not of frames");
 	if (options->from.kind == LPL_MOMENT_BYTES || options->to.kind == LPL_MOMENT_BYTES)
 		return lpl_fail(report, LPL_ERR_USAGE, "no references are chosen by bytes");
 	if (options->cycles_a_second == 0 && (is_of_time(&options->from) || is_of_time(&options->to)))

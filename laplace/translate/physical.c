@@ -2,8 +2,8 @@
 /*
  * References by physical addresses; see translation.h.
  *
- * Pages of which the frame is not known get numbers from UNKNOWN on, one for each page of each space: above
- * any frame that a processor has.
+ * Pages of which the frame is not known get numbers above any frame that a processor has, one for each page of
+ * each space, so far from each other that no larger page has two of them.
  */
 #include <laplace/reducer.h>
 #include <laplace/trace.h>
@@ -15,9 +15,7 @@
 #include "base/map.h"
 #include "base/try.h"
 
-static const uint64_t UNKNOWN = UINT64_C(1) << 51;
-
-enum { BATCH = 1024 };
+enum { BATCH = 1024, APART = 1 << 18 };	/* frames: 1 GB */
 
 struct lpl_physical {
 	struct lpl_sink sink, *next;
@@ -53,7 +51,7 @@ static bool find_frame(struct lpl_physical *physical, const struct lpl_ref *ref,
 	if (number == NULL)
 		return false;
 	if (*number == 0)
-		*number = UNKNOWN + physical->unknown.count;
+		*number = LPL_FRAMES + physical->unknown.count * APART;
 	*frame = *number;
 	physical->unknown_refs++;
 	return true;
@@ -99,11 +97,21 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	return LPL_OK;
 }
 
-/* What maps virtual pages means nothing to those who have physical ones; an exec says what runs, too. */
+/* What is said of virtual pages means nothing to those who have physical ones; an exec says what runs, too. */
 static bool passes(const struct lpl_event *event)
 {
-	return (!lpl_event_is_fence(event->tag) || event->tag == KTR_EXEC) &&
-	       event->tag != LPL_EVENT_TRANSLATION;
+	switch (event->tag) {
+	case KTR_EXEC:
+		return true;
+	case LPL_EVENT_TRANSLATION:
+	case LPL_EVENT_SPACE_STATE:
+	case LPL_EVENT_EVICTED:
+	case LPL_EVENT_IMAGE:
+	case LPL_EVENT_IMAGE_PART:
+		return false;
+	default:
+		return !lpl_event_is_fence(event->tag);
+	}
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,

@@ -21,6 +21,8 @@
 
 #define EVERYWHERE	KTR_NONE	/* the space of what holds in all of them */
 
+static const uint64_t WITHOUT_PAGING = UINT64_C(1) << 32;	/* addresses are below it */
+
 enum { REMEMBERED = 1 << 12 };
 
 static const unsigned int SHIFTS[] = { LPL_PAGE_SHIFT, 21, 22, 30, LPL_NO_PAGING };
@@ -153,6 +155,29 @@ static bool find_size(uint64_t shift, unsigned int *size)
 	return false;
 }
 
+static bool is_possible(const struct lpl_event *event, unsigned int shift)
+{
+	const uint64_t address = event->arg[LPL_EVENT_TRANSLATION_ADDRESS];
+	const uint64_t frame = event->arg[LPL_EVENT_TRANSLATION_FRAME];
+	const uint64_t size = shift == LPL_NO_PAGING ? WITHOUT_PAGING : UINT64_C(1) << shift;
+
+	return (event->arg[LPL_EVENT_TRANSLATION_GLOBAL] || event->space != EVERYWHERE) &&
+	       (shift == LPL_NO_PAGING ? address == 0 : (address & (size - 1)) == 0) &&
+	       (frame == KTR_NONE || frame <= LPL_FRAMES - (size >> LPL_PAGE_SHIFT));
+}
+
+static uint64_t space_of(const struct lpl_event *event)
+{
+	return event->arg[LPL_EVENT_TRANSLATION_GLOBAL] ? EVERYWHERE : event->space;
+}
+
+static bool is_known(const struct lpl_translations *map, const struct lpl_event *event, unsigned int shift)
+{
+	return lpl_map_get(&map->by_page,
+			   LPL_KEY(space_of(event),
+				   page_of(event->arg[LPL_EVENT_TRANSLATION_ADDRESS], shift), shift)) != 0;
+}
+
 static enum lpl_error take(struct lpl_translations *map, const struct lpl_event *event,
 			   struct lpl_report *report)
 {
@@ -164,9 +189,15 @@ static enum lpl_error take(struct lpl_translations *map, const struct lpl_event 
 		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of a page of 2^%" PRIu64
 				" bytes, which there is not",
 				event->arg[LPL_EVENT_TRANSLATION_SHIFT]);
+	if (!is_possible(event, SHIFTS[size]))
+		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of %" PRIx64 " to the frame %" PRIx64
+				", which there cannot be", event->arg[LPL_EVENT_TRANSLATION_ADDRESS], frame);
 	if (global && SHIFTS[size] == LPL_NO_PAGING && frame == KTR_NONE)
 		forget(map);	/* what would be under it is not needed */
-	else if (!put(map, global ? EVERYWHERE : event->space,
+	else if (map->count == LPL_TRANSLATIONS_MAX && !is_known(map, event, SHIFTS[size]))
+		return lpl_fail(report, LPL_ERR_DAMAGED, "more than %u translations, and none is forgotten",
+				LPL_TRANSLATIONS_MAX);
+	else if (!put(map, space_of(event),
 		      event->arg[LPL_EVENT_TRANSLATION_ADDRESS], size, frame))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a translation");
 	return LPL_OK;
@@ -256,7 +287,8 @@ static bool look_up(const struct lpl_translations *map, uint64_t space, uint64_t
 	const struct report *latest = NULL;
 
 	for (unsigned int size = 0; size < SIZES; size++) {
-		if (!map->has_size[size])
+		if (!map->has_size[size] ||
+		    (SHIFTS[size] == LPL_NO_PAGING && address >= WITHOUT_PAGING))
 			continue;
 		consider(map, space, address, size, &latest, found);
 		consider(map, EVERYWHERE, address, size, &latest, found);

@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 
-static const uint64_t BELOW_4_GB = UINT64_C(1) << 32;	/* where addresses are without paging */
+static const uint64_t WITHOUT_PAGING = UINT64_C(1) << 32;	/* addresses are below it */
 
 struct lpl_used {
 	struct lpl_translations *map;
@@ -97,7 +97,7 @@ static uint64_t latest_of(const struct lpl_used *used, uint64_t address, bool gl
 		const uint64_t report = lpl_map_get(&used->latest, LPL_KEY(page_of(address, shifts[i]),
 									   shifts[i], global));
 
-		if (report > latest && (shifts[i] != LPL_NO_PAGING || address < BELOW_4_GB))
+		if (report > latest && (shifts[i] != LPL_NO_PAGING || address < WITHOUT_PAGING))
 			latest = report;
 	}
 	return latest;

@@ -58,13 +58,19 @@ static bool covers(const struct lpl_event *event, uint64_t space, uint64_t addre
 
 	if (!event->arg[LPL_EVENT_TRANSLATION_GLOBAL] && event->space != space)
 		return false;
-	return shift == 64 || address >> shift == begin >> shift;
+	return shift == 64 ? address >> 32 == 0 : address >> shift == begin >> shift;
+}
+
+static bool forgets(const struct lpl_event *event)
+{
+	return event->arg[LPL_EVENT_TRANSLATION_SHIFT] == 64 && event->arg[LPL_EVENT_TRANSLATION_GLOBAL] &&
+	       event->arg[LPL_EVENT_TRANSLATION_FRAME] == KTR_NONE;
 }
 
 static const struct lpl_event *latest(const struct list *list, uint64_t space, uint64_t address)
 {
 	for (size_t i = list->count; i > 0; i--)
-		if (list->event[i - 1].tag == LPL_EVENT_GAP)
+		if (list->event[i - 1].tag == LPL_EVENT_GAP || forgets(&list->event[i - 1]))
 			return NULL;
 		else if (covers(&list->event[i - 1], space, address))
 			return &list->event[i - 1];
@@ -171,6 +177,41 @@ static void what_a_map_sends_makes_the_same(void **state)
 	}
 }
 
+static enum lpl_error follow_one(struct lpl_translations *map, uint64_t space, uint64_t address,
+				 uint64_t frame, uint64_t shift, bool global)
+{
+	struct lpl_event event = { .tag = LPL_EVENT_TRANSLATION, .space = space };
+
+	event.arg[LPL_EVENT_TRANSLATION_ADDRESS] = address;
+	event.arg[LPL_EVENT_TRANSLATION_FRAME] = frame;
+	event.arg[LPL_EVENT_TRANSLATION_SHIFT] = shift;
+	event.arg[LPL_EVENT_TRANSLATION_GLOBAL] = global;
+	return lpl_translations_follow(map, &event, NULL);
+}
+
+static void what_cannot_be_is_damage(void **state)
+{
+	struct lpl_translations *map = new_map();
+
+	(void)state;
+	assert_int_equal(follow_one(map, 1, 0x1000, LPL_FRAMES - 1, 12, false), LPL_OK);
+	assert_int_equal(follow_one(map, 1, 0x1000, LPL_FRAMES, 12, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, 1, 0x200000, LPL_FRAMES - 511, 21, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, 1, 0x1001, 1, 12, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, 1, 0x201000, 1, 21, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, 1, 0x1000, 0, 64, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, KTR_NONE, 0x1000, 1, 12, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, KTR_NONE, 0x1000, 1, 12, true), LPL_OK);
+	/* as many as there may be, and what is there already */
+	for (uint64_t page = lpl_translations_count(map); page < LPL_TRANSLATIONS_MAX; page++)
+		assert_int_equal(follow_one(map, 2, page << 12, page, 12, false), LPL_OK);
+	assert_int_equal(follow_one(map, 3, 0, 0, 12, false), LPL_ERR_DAMAGED);
+	assert_int_equal(follow_one(map, 2, UINT64_C(5) << 12, 0, 12, false), LPL_OK);
+	assert_int_equal(follow_one(map, 0, 0, KTR_NONE, 64, true), LPL_OK);
+	assert_int_equal(follow_one(map, 3, 0, 0, 12, false), LPL_OK);
+	lpl_translations_close(map);
+}
+
 static void a_page_of_no_size_is_damage(void **state)
 {
 	struct lpl_event event = { .tag = LPL_EVENT_TRANSLATION };
@@ -208,6 +249,7 @@ struct processor {
 		struct lpl_translation where;
 	} tlb[ENTRIES];
 	unsigned int space;
+	bool off;		/* paging: pages of the lower half are where they say, and others not used */
 	/* frame + 1 since the last fence, by space and page */
 	uint64_t since_fence[SPACES][PAGES];
 	size_t fences, plain;
@@ -231,6 +273,8 @@ static struct lpl_translation walk(const struct processor *processor, unsigned i
 	const uint64_t address = address_of(page);
 	struct lpl_translation where = { .shift = 21 };
 
+	if (processor->off)
+		return (struct lpl_translation){ .frame = address >> 12, .shift = LPL_NO_PAGING };
 	if (!mapping->is_large) {
 		mapping = &processor->small[processor->space][page];
 		where.shift = 12;
@@ -345,6 +389,11 @@ static void step(struct processor *processor, struct random *random)
 		flush(processor, false);
 		break;
 	case 2:
+		/* as for system management mode, in which the space remains what it was */
+		processor->off = !processor->off;
+		flush(processor, true);
+		break;
+	case 3:
 		if (random_below(random, 20))
 			break;
 		lpl_used_forget(processor->used, &record);
@@ -352,7 +401,8 @@ static void step(struct processor *processor, struct random *random)
 		flush(processor, true);
 		break;
 	default:
-		refer(processor, random_below(random, PAGES));
+		refer(processor, processor->off ? random_below(random, PAGES) & ~1U :
+						  random_below(random, PAGES));
 	}
 }
 
@@ -391,6 +441,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_latest_report_of_an_address_holds),
 		cmocka_unit_test(what_a_map_sends_makes_the_same),
+		cmocka_unit_test(what_cannot_be_is_damage),
 		cmocka_unit_test(a_page_of_no_size_is_damage),
 		cmocka_unit_test(readers_know_where_each_reference_went),
 	};

@@ -16,6 +16,8 @@ def found(records):
             elif tag in REPORTS:
                 begin, frame, shift, everywhere = args[:4]
                 assert shift in (12, 21, 22, 30, 64), "a page of no size"
+                if (shift, frame, everywhere) == (64, NOT_KNOWN, 1):
+                    reports = []
                 reports.append((None if everywhere else space, begin, frame, shift))
             continue
         space, address, length, flags = rest
@@ -24,6 +26,7 @@ def found(records):
 
 def where(reports, space, address):
     for owner, begin, frame, shift in reversed(reports):
-        if owner in (None, space) and address >> shift == begin >> shift:
+        covers = address < 1 << 32 if shift == 64 else address >> shift == begin >> shift
+        if owner in (None, space) and covers:
             return None if frame == NOT_KNOWN else (frame + (address - begin >> 12) << 12) + address % 4096
     return None

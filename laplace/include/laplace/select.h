@@ -178,7 +178,7 @@ enum lpl_trace_part lpl_choice_part(const struct lpl_choice_options *options, ui
  *
  * Memory: some hundred bytes for each task that lives.  LPL_ERR_USAGE: the range is none, it is
  * not known how long a second is, `children` without a process or a task, numbers by events where
- * more than tasks is chosen, or a kind that there is not; LPL_ERR_MEMORY.  The options' texts are
+ * more than tasks is chosen, a kind that there is not, or kinds of frames; LPL_ERR_MEMORY.  The options' texts are
  * copied; `next` is not owned.
  */
 struct lpl_choice;

@@ -13,7 +13,7 @@
  *
  * References of page walks are physical already: do not look them up.
  *
- * Memory: some 100 bytes for each page of each space that was ever reported.  A recording forgets all
+ * Memory: some 100 bytes for each page of each space that was reported.  A recording forgets all
  * of them, and reports them again as they are used, before they are more than LPL_TRANSLATIONS_MAX.
  */
 #ifndef LAPLACE_TRANSLATION_H
@@ -28,7 +28,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define LPL_TRANSLATIONS_MAX	(1U << 18)
-#define LPL_NO_PAGING		64	/* a page's shift while paging is off: all addresses are one */
+#define LPL_NO_PAGING		64	/* a page's shift while paging is off: all below 4 GB is one */
+#define LPL_FRAMES		(UINT64_C(1) << 51)	/* of 4096 bytes: more than any processor has */
 
 struct lpl_translation {
 	uint64_t page;		/* first byte of the page that maps it, as it was reported */
@@ -51,8 +52,8 @@ void lpl_translations_close(struct lpl_translations *map);	/* NULL is fine */
 
 /*
  * Each event of a stream in turn; those that say nothing of translations are left alone.  After
- * LPL_EVENT_GAP with events missing nothing is known.  LPL_ERR_DAMAGED: a page of a size that there is
- * not; LPL_ERR_MEMORY.
+ * LPL_EVENT_GAP with events missing nothing is known.  LPL_ERR_DAMAGED: what format.md does not allow;
+ * LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_translations_follow(struct lpl_translations *map, const struct lpl_event *event,
 				       struct lpl_report *report);
