@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzzing what people write: reductions, windows of time, sizes, policies, caches, kinds of pages,
- * choices, meta data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
+ * Fuzzing what people write: reductions, windows of time, sizes, policies, caches, TLBs, kinds of
+ * pages, choices, meta data, conditions, requests at the control socket.  The first byte chooses which; the rest is a
  * text, of two parts where a newline is.
  *
  * What is accepted has a canonical form, which is accepted, too, and is its own; what is not
@@ -18,6 +18,7 @@
 #include "collect/windows.h"
 #include "container/meta.h"
 #include "sim/cache.h"
+#include "sim/tlb.h"
 
 #include "../cli/shown.h"
 #include "fuzz.h"
@@ -122,6 +123,28 @@ static void cache(char *before, char *spec)
 	}
 	for (int i = 0; i < LPL_CACHE_ACCESSES; i++)
 		require(parsed.first[i] && parsed.first[i]->level.ways);
+}
+
+static void tlb(const char *spec)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_tlb parsed = { .tags = false };
+
+	if (lpl_tlb_parse(&parsed, spec, &report)) {
+		require_reported(&report);
+		return;
+	}
+	for (int i = 0; i < LPL_TLB_STORES; i++) {
+		const struct lpl_tlb_store *store = &parsed.store[i];
+
+		for (size_t j = 0; j < store->arrays; j++)
+			require(store->array[j].sets * store->array[j].ways == store->array[j].entries);
+		for (int j = 0; j < LPL_TLB_PAGES && store->arrays && i < LPL_TLB_PDE; j++)
+			require(store->of[j] && (store->of[j]->sizes >> store->as[j] & 1));
+	}
+	for (int i = 0; i < LPL_CACHE_ACCESSES; i++)
+		require(parsed.first[i] && parsed.first[i]->arrays);
+	require(parsed.tables >= 2 && parsed.tables <= 5);
 }
 
 static void policy(char *name, char *spec)
@@ -278,7 +301,7 @@ static void request(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	enum { REDUCTION, REDUCTION_AGAIN, PLAN, WINDOWS, SIZES, POLICY, KINDS, META,
-	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, CHOICE, CACHE, PARSERS };
+	       TO_START, TO_STOP, TO_END, SEGMENT_SIZE, REQUEST, CHOICE, CACHE, TLB, PARSERS };
 	char *text, *rest, *second;
 
 	if (size == 0)
@@ -311,6 +334,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case CACHE:
 		if (second)
 			cache(rest, second);
+		break;
+	case TLB:
+		tlb(text);
 		break;
 	case KINDS:
 		kinds(text);
