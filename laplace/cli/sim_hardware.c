@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <laplace/simulator.h>
+#include <laplace/translation.h>
 
 #include "base/array.h"
 #include "pass.h"
@@ -28,9 +29,7 @@ struct units {
 
 bool cli_has_translations(const struct cli_hardware *sim)
 {
-	const char *translations = lpl_meta_get(lpl_reader_meta(sim->reader), LPL_META_TRANSLATIONS);
-
-	return translations && strcmp(translations, "kept") == 0;
+	return lpl_has_translations(lpl_reader_meta(sim->reader));
 }
 
 static bool is_of(const struct cli_hardware_kind *kind, const char *policy)

@@ -23,7 +23,8 @@ static bool contains(const struct lpl_event *event, uint64_t address)
 {
 	const uint64_t shift = event->arg[LPL_EVENT_TRANSLATION_SHIFT];
 
-	return shift == 64 || event->arg[LPL_EVENT_TRANSLATION_ADDRESS] >> shift == address >> shift;
+	return shift == 64 ? address < UINT64_C(1) << 32 :
+	       event->arg[LPL_EVENT_TRANSLATION_ADDRESS] >> shift == address >> shift;
 }
 
 static bool is_translation(const struct item *item)
@@ -37,6 +38,14 @@ static bool is_gap(const struct item *item)
 	return item->is_event && item->event.tag == LPL_EVENT_GAP && item->event.arg[LPL_EVENT_GAP_EVENTS] != 0;
 }
 
+/* What was reported before it does not count. */
+static bool forgets(const struct item *item)
+{
+	return is_gap(item) || (is_translation(item) && item->event.arg[LPL_EVENT_TRANSLATION_SHIFT] == 64 &&
+				item->event.arg[LPL_EVENT_TRANSLATION_GLOBAL] != 0 &&
+				item->event.arg[LPL_EVENT_TRANSLATION_FRAME] == KTR_NONE);
+}
+
 /* The latest report before record `at`, since all were forgotten, of a page that has the address. */
 static const struct lpl_event *report_of(const struct stream *in, size_t at, const struct lpl_ref *ref,
 					 uint64_t address)
@@ -45,7 +54,7 @@ static const struct lpl_event *report_of(const struct stream *in, size_t at, con
 		const struct item *item = &in->item[at];
 		const struct lpl_event *event = &item->event;
 
-		if (is_gap(item))
+		if (forgets(item))
 			return NULL;
 		if (is_translation(item) && contains(event, address) &&
 		    (event->arg[LPL_EVENT_TRANSLATION_GLOBAL] != 0 || event->space == ref->space))

@@ -64,8 +64,8 @@ struct lpl_tlb_options {
 	/* LPL_META_REDUCTION of the trace; NULL counts as "none".  A reduced trace is refused. */
 	const char *reduction;
 	/*
-	 * The trace says where pages are, and when the processor flushed its TLB (LPL_META_TRANSLATIONS
-	 * is "kept").  Otherwise all pages are of 4K, in their spaces, and where another space than before
+	 * The trace says where pages are, and when the processor flushed its TLB (lpl_has_translations()).
+	 * Otherwise all pages are of 4K, in their spaces, and where another space than before
 	 * is referenced its table has been loaded.
 	 */
 	bool translations;
