@@ -14,8 +14,8 @@ const struct cli_option cli_addresses_options[] = {
 	{ "addresses", CLI_WORD, .size = sizeof(enum cli_addresses), .argument = "KIND",
 	  .words = "auto virtual canonical physical",
 	  .help = "What a page is: canonical, the same for all that share it, which takes kernel "
-	  "events in TRACE; virtual, one for each address space; physical, a frame of memory, which "
-	  "takes a recording with --physical; auto, canonical where that is exact (auto)"},
+	  "events in TRACE; virtual, one for each address space; physical, a frame of memory, if it "
+	  "was recorded where these are; auto, canonical where that is exact (auto)"},
 	{ 0 }
 };
 

@@ -75,7 +75,7 @@ static struct share *rank(const struct cli_runners *runners, size_t index, size_
 		*count += share[*count].references != 0;
 	}
 	if (share)
-		share[*count] = (struct share){ NULL };
+		share[*count] = (struct share){ .runner = NULL };
 	for (size_t i = 0; share && i < *count; i++) {
 		share[*count].references += share[i].references;
 		share[*count].faults += share[i].faults;

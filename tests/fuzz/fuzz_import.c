@@ -120,14 +120,16 @@ static int file_of(const void *bytes, size_t size)
 static struct lpl_meta *meta_of(const struct lpl_import_options *options)
 {
 	struct lpl_meta *meta = lpl_meta_new();
-	char text[32];
+	const unsigned long long size = options->page_size ? options->page_size : 4096;
+	char text[64], larger[32] = "";
 
 	check(meta != NULL);
-	snprintf(text, sizeof(text), "%llu",
-		 (unsigned long long)(options->page_size ? options->page_size : 4096));
+	snprintf(text, sizeof(text), "%llu", size);
 	check(!lpl_meta_set(meta, LPL_META_PAGE_SIZE, text));
+	if (size > 4096)
+		snprintf(larger, sizeof(larger), "block:%llu+", size);
 	if (is(options->format, LPL_FORMAT_BEHAVIOUR)) {
-		snprintf(text, sizeof(text), "%s:%llu",
+		snprintf(text, sizeof(text), "%s%s:%llu", larger,
 			 is(options->format, LPL_FORMAT_HITS) ? "annotated" : "lrubs",
 			 (unsigned long long)options->memory);
 		check(!lpl_meta_set(meta, LPL_META_REDUCTION, text));

@@ -17,7 +17,7 @@ for k in $sizes; do
 	# and so it is exact for frames, from K on
 	for trace in physical "physical-sad:$k"; do
 		"$LAPLACE" sim -p lru,opt -s all --addresses physical "$WORK/$trace.lpl" |
-			awk -F , -v k=$k 'NR > 1 && $2 >= k { print $1, $2, $4, $5, $6 }' >"$WORK/$trace.frames"
+			awk -F , -v k="$k" 'NR > 1 && $2 >= k { print $1, $2, $4, $5, $6 }' >"$WORK/$trace.frames"
 	done
 	[ "$(wc -l <"$WORK/physical.frames")" -gt 1000 ] || fail "hardly a size above $k"
 	expect_same "faults in frames, from $k on" "$WORK/physical.frames" "$WORK/physical-sad:$k.frames"
@@ -30,7 +30,7 @@ awk -F , '$2 == "l1" && $8 > 1000 && $18 == 0 && $20 > 1000 { found = 1 } END { 
 grown=$((1000 * $(stat -c %s "$WORK/physical.lpl") / $(stat -c %s "$raw") - 1000))
 echo "# lossless: $grown thousandths larger"
 for k in $sizes; do
-	small=$(stat -c %s "$(known sad:$k)")
+	small=$(stat -c %s "$(known "sad:$k")")
 	echo "# sad:$k: $((1000 * $(stat -c %s "$WORK/physical-sad:$k.lpl") / small - 1000)) thousandths larger"
 done
 
