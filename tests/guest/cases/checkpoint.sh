@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # A run with checkpoints is killed again and again, at a moment that chance chose, and taken up: what it
 # leaves in the end is byte for byte what a run that nothing disturbs leaves, the guest's own
-# output, too.  Of every reference, and reduced.
+# output, too.  Reduced, and, where LONG=yes, of every reference.
 files() { # NAME: of its trace
 	(cd "$WORK" && ls "$1".lpl "$1".0*.lpl)
 }
@@ -53,7 +53,9 @@ RANDOM=17
 # Four checkpoints of a boot, however long this kernel's is.
 recorded boot-none boot --reduce none
 every=every:$(sed -n 's/.*boot-none\.lpl: \([0-9]*\) instructions in .*/\1/p' "$WORK/boot-none.log" | awk '{ printf "%d", $1 / 4.5 }')
-for reduce in none sad:64; do
+reductions=sad:64
+[ "${LONG:-}" != yes ] || reductions='none sad:64'
+for reduce in $reductions; do
 	whole=undisturbed-${reduce%:*} cut=killed-${reduce%:*}
 	options=(--reduce "$reduce" --checkpoint "$every" --segment instructions:100M --physical)
 	recorded "$whole" boot "${options[@]}"
