@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "survey_pages.h"
+#include "translate/sizes.h"
 
 struct survey_frame {
 	uint64_t frame, spaces;
@@ -20,7 +21,7 @@ struct survey_frame {
 	unsigned int sizes;		/* 1 << size of a page that it was reached by */
 };
 
-static const unsigned int SHIFTS[LPL_SURVEY_PAGE_SIZES] = { 12, 21, 22, 30, LPL_NO_PAGING };
+_Static_assert((int)LPL_SURVEY_PAGE_SIZES == (int)TRANSLATION_SIZES, "a size has a place in the results");
 
 const char *lpl_survey_page_size_name(unsigned int size)
 {
@@ -65,7 +66,7 @@ static unsigned int size_of(unsigned int shift)
 {
 	unsigned int size = 0;
 
-	while (SHIFTS[size] != shift)
+	while (translation_shift[size] != shift)
 		size++;
 	return size;
 }
@@ -111,7 +112,10 @@ static bool count_page(struct survey_frames *frames, uint64_t space, const struc
 
 	if (!frame)
 		return false;
-	mapped->pages += *frame == 0;
+	if (*frame == 0) {
+		mapped->pages++;
+		mapped->bytes += UINT64_C(1) << found->shift;
+	}
 	frames->result.moved += *frame != 0 && *frame != first_frame + 1;
 	*frame = first_frame + 1;
 	return true;

@@ -18,15 +18,11 @@
 
 #include "base/map.h"
 #include "send.h"
+#include "sizes.h"
 
 #define EVERYWHERE	KTR_NONE	/* the space of what holds in all of them */
 
-static const uint64_t WITHOUT_PAGING = UINT64_C(1) << 32;	/* addresses are below it */
-
 enum { REMEMBERED = 1 << 12 };
-
-static const unsigned int SHIFTS[] = { LPL_PAGE_SHIFT, 21, 22, 30, LPL_NO_PAGING };
-enum { SIZES = sizeof(SHIFTS) / sizeof(SHIFTS[0]) };
 
 struct report {
 	uint64_t space;		/* or EVERYWHERE */
@@ -49,7 +45,7 @@ struct lpl_translations {
 	size_t count, room;
 	uint64_t reports;
 	uint64_t epoch;		/* what is remembered of another one is not valid */
-	bool has_size[SIZES];
+	bool has_size[TRANSLATION_SIZES];
 	struct remembered remembered[REMEMBERED];
 };
 
@@ -90,11 +86,6 @@ size_t lpl_translations_count(const struct lpl_translations *map)
 
 /* ---- pages ---- */
 
-static uint64_t page_of(uint64_t address, unsigned int shift)
-{
-	return shift == LPL_NO_PAGING ? 0 : address >> shift;
-}
-
 static struct remembered *place_of(struct lpl_translations *map, uint64_t page)
 {
 	return &map->remembered[(page * UINT64_C(0x9e3779b97f4a7c15)) >> 52 & (REMEMBERED - 1)];
@@ -127,12 +118,12 @@ static void page_changes(struct lpl_translations *map, uint64_t address, unsigne
 static bool put(struct lpl_translations *map, uint64_t space, uint64_t address, unsigned int size,
 		uint64_t frame)
 {
-	const unsigned int shift = SHIFTS[size];
+	const unsigned int shift = translation_shift[size];
 	uint64_t *index;
 
 	if (!has_room(map))
 		return false;
-	index = lpl_map_reach(&map->by_page, LPL_KEY(space, page_of(address, shift), shift));
+	index = lpl_map_reach(&map->by_page, LPL_KEY(space, translation_page(address, shift), shift));
 	if (index == NULL)
 		return false;
 	if (*index == 0)
@@ -149,8 +140,8 @@ static bool put(struct lpl_translations *map, uint64_t space, uint64_t address, 
 
 static bool find_size(uint64_t shift, unsigned int *size)
 {
-	for (*size = 0; *size < SIZES; ++*size)
-		if (SHIFTS[*size] == shift)
+	for (*size = 0; *size < TRANSLATION_SIZES; ++*size)
+		if (translation_shift[*size] == shift)
 			return true;
 	return false;
 }
@@ -175,7 +166,7 @@ static bool is_known(const struct lpl_translations *map, const struct lpl_event 
 {
 	return lpl_map_get(&map->by_page,
 			   LPL_KEY(space_of(event),
-				   page_of(event->arg[LPL_EVENT_TRANSLATION_ADDRESS], shift), shift)) != 0;
+				   translation_page(event->arg[LPL_EVENT_TRANSLATION_ADDRESS], shift), shift)) != 0;
 }
 
 static enum lpl_error take(struct lpl_translations *map, const struct lpl_event *event,
@@ -189,12 +180,12 @@ static enum lpl_error take(struct lpl_translations *map, const struct lpl_event 
 		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of a page of 2^%" PRIu64
 				" bytes, which there is not",
 				event->arg[LPL_EVENT_TRANSLATION_SHIFT]);
-	if (!is_possible(event, SHIFTS[size]))
+	if (!is_possible(event, translation_shift[size]))
 		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of %" PRIx64 " to the frame %" PRIx64
 				", which there cannot be", event->arg[LPL_EVENT_TRANSLATION_ADDRESS], frame);
-	if (global && SHIFTS[size] == LPL_NO_PAGING && frame == KTR_NONE)
+	if (global && translation_shift[size] == LPL_NO_PAGING && frame == KTR_NONE)
 		forget(map);	/* what would be under it is not needed */
-	else if (map->count == LPL_TRANSLATIONS_MAX && !is_known(map, event, SHIFTS[size]))
+	else if (map->count == LPL_TRANSLATIONS_MAX && !is_known(map, event, translation_shift[size]))
 		return lpl_fail(report, LPL_ERR_DAMAGED, "more than %u translations, and none is forgotten",
 				LPL_TRANSLATIONS_MAX);
 	else if (!put(map, space_of(event),
@@ -263,8 +254,8 @@ enum lpl_error lpl_translations_send(const struct lpl_translations *map, struct 
 static void consider(const struct lpl_translations *map, uint64_t space, uint64_t address,
 		     unsigned int size, const struct report **latest, struct lpl_translation *found)
 {
-	const unsigned int shift = SHIFTS[size];
-	const uint64_t page = page_of(address, shift);
+	const unsigned int shift = translation_shift[size];
+	const uint64_t page = translation_page(address, shift);
 	const uint64_t index = lpl_map_get(&map->by_page, LPL_KEY(space, page, shift));
 	const struct report *report;
 
@@ -286,9 +277,8 @@ static bool look_up(const struct lpl_translations *map, uint64_t space, uint64_t
 {
 	const struct report *latest = NULL;
 
-	for (unsigned int size = 0; size < SIZES; size++) {
-		if (!map->has_size[size] ||
-		    (SHIFTS[size] == LPL_NO_PAGING && address >= WITHOUT_PAGING))
+	for (unsigned int size = 0; size < TRANSLATION_SIZES; size++) {
+		if (!map->has_size[size] || !translation_reaches(translation_shift[size], address))
 			continue;
 		consider(map, space, address, size, &latest, found);
 		consider(map, EVERYWHERE, address, size, &latest, found);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/map.h"
-
-static const uint64_t WITHOUT_PAGING = UINT64_C(1) << 32;	/* addresses are below it */
+#include "sizes.h"
 
 struct lpl_used {
 	struct lpl_translations *map;
@@ -82,22 +81,17 @@ void lpl_used_forget(struct lpl_used *used, struct kernel_trace_record *record)
 	lpl_map_init(&used->latest, 3);
 }
 
-static uint64_t page_of(uint64_t address, unsigned int shift)
-{
-	return shift == LPL_NO_PAGING ? 0 : address >> shift;
-}
-
 /* The latest report of the address for single spaces, or for all; 0: there is none. */
 static uint64_t latest_of(const struct lpl_used *used, uint64_t address, bool global)
 {
-	static const unsigned int shifts[] = { LPL_PAGE_SHIFT, 21, 22, 30, LPL_NO_PAGING };
 	uint64_t latest = 0;
 
-	for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
-		const uint64_t report = lpl_map_get(&used->latest, LPL_KEY(page_of(address, shifts[i]),
-									   shifts[i], global));
+	for (unsigned int size = 0; size < TRANSLATION_SIZES; size++) {
+		const unsigned int shift = translation_shift[size];
+		const uint64_t report = lpl_map_get(&used->latest,
+						    LPL_KEY(translation_page(address, shift), shift, global));
 
-		if (report > latest && (shifts[i] != LPL_NO_PAGING || address < WITHOUT_PAGING))
+		if (report > latest && translation_reaches(shift, address))
 			latest = report;
 	}
 	return latest;
@@ -122,7 +116,7 @@ enum lpl_error lpl_used_note(struct lpl_used *used, uint64_t space, uint64_t add
 		known.global != now->global;
 	if (!*news)
 		return LPL_OK;
-	if (!lpl_map_put(&used->latest, LPL_KEY(page_of(address, now->shift), now->shift, now->global),
+	if (!lpl_map_put(&used->latest, LPL_KEY(translation_page(address, now->shift), now->shift, now->global),
 			 ++used->reports))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a translation");
 	fill(record, space, now, now->frame - ((address - now->page) >> LPL_PAGE_SHIFT));

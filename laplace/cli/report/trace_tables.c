@@ -399,9 +399,7 @@ void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *t
 
 static void add_mapped(struct table *table, const struct surveyed_trace *trace, unsigned int size)
 {
-	static const unsigned int shift[LPL_SURVEY_PAGE_SIZES] = { 12, 21, 22, 30 };
 	const struct lpl_survey_mapped *mapped = &trace->survey->frames->mapped[size];
-	const uint64_t bytes = mapped->pages << shift[size];
 
 	TABLE_ROW(table,
 		ALL("page", "mapped by pages of", "page", -11, cell_text(lpl_survey_page_size_name(size))),
@@ -411,8 +409,8 @@ static void add_mapped(struct table *table, const struct surveyed_trace *trace, 
 		ALL("frames", "frames", "frames", 9, cell_number(mapped->frames)),
 		/* small ones are used as a whole, and several may be one frame */
 		NO_JSON("of them used", "used", 6,
-			cell_if(shift[size] > LPL_PAGE_SHIFT && bytes,
-				cell_share(mapped->frames << LPL_PAGE_SHIFT, bytes))));
+			cell_if(mapped->bytes > mapped->pages << LPL_PAGE_SHIFT,
+				cell_share(mapped->frames << LPL_PAGE_SHIFT, mapped->bytes))));
 }
 
 void trace_mapped(struct table *table, const struct surveyed_trace *trace)

@@ -297,6 +297,7 @@ const char *lpl_survey_page_size_name(unsigned int size);
 struct lpl_survey_mapped {
 	uint64_t references;
 	uint64_t pages;		/* of that size that were referenced, of all spaces; global ones once */
+	uint64_t bytes;		/* of those pages */
 	uint64_t frames;	/* of 4096 bytes, in which they were: of a large page often fewer than it has */
 };
 
