@@ -145,12 +145,15 @@ static int send(struct lpl_reader *reader, const struct options *options, struct
 {
 	struct cli_progress progress;
 	struct cli_pass pass;
+	int status;
 
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = sink,
 				  .progress = &progress, .choice = &options->choice,
 				  .addressing = &options->addressing };
-	return cli_pass_run(&pass);
+	status = cli_pass_run(&pass);
+	/* what precedes damage is no result, if the output was not finished */
+	return pass.unfinished && status == CLI_DAMAGED ? CLI_FAILED : status;
 }
 
 /* Is there anything to show?  Of a damaged trace what precedes the damage. */

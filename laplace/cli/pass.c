@@ -219,6 +219,7 @@ static void count_block(struct cli_pass *pass, size_t count, const struct lpl_ev
 /* A sink may find what is wrong with the input, too. */
 static int sink_failed(struct cli_pass *pass, const struct lpl_report *report)
 {
+	pass->unfinished = true;
 	if (!pass->trouble || lpl_error_status(report->error) != CLI_DAMAGED)
 		return cli_report(report);
 	*pass->trouble = *report;

@@ -65,6 +65,7 @@ struct cli_pass {
 	 * complaining; a missing index counts as LPL_ERR_TRUNCATED.  May be NULL.
 	 */
 	struct lpl_report *trouble;
+	bool unfinished;		/* afterwards: a sink has failed, so the result is not whole */
 	/*
 	 * The result shall hold all that can be read: after damage the reading goes on,
 	 * and where anything is missing, at the end too, the sink gets an LPL_EVENT_GAP.

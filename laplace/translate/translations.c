@@ -177,17 +177,17 @@ static enum lpl_error take(struct lpl_translations *map, const struct lpl_event 
 	unsigned int size;
 
 	if (!find_size(event->arg[LPL_EVENT_TRANSLATION_SHIFT], &size))
-		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of a page of 2^%" PRIu64
-				" bytes, which there is not",
+		return lpl_fail(report, LPL_ERR_DAMAGED, "after reference %" PRIu64 ": a translation of a "
+				"page of 2^%" PRIu64 " bytes, which there is not", event->ref,
 				event->arg[LPL_EVENT_TRANSLATION_SHIFT]);
 	if (!is_possible(event, translation_shift[size]))
-		return lpl_fail(report, LPL_ERR_DAMAGED, "a translation of %" PRIx64 " to the frame %" PRIx64
-				", which there cannot be", event->arg[LPL_EVENT_TRANSLATION_ADDRESS], frame);
+		return lpl_fail(report, LPL_ERR_DAMAGED, "after reference %" PRIu64 ": a translation of %" PRIx64
+				" to the frame %" PRIx64 ", which there cannot be", event->ref, event->arg[LPL_EVENT_TRANSLATION_ADDRESS], frame);
 	if (global && translation_shift[size] == LPL_NO_PAGING && frame == KTR_NONE)
 		forget(map);	/* what would be under it is not needed */
 	else if (map->count == LPL_TRANSLATIONS_MAX && !is_known(map, event, translation_shift[size]))
-		return lpl_fail(report, LPL_ERR_DAMAGED, "more than %u translations, and none is forgotten",
-				LPL_TRANSLATIONS_MAX);
+		return lpl_fail(report, LPL_ERR_DAMAGED, "after reference %" PRIu64 ": more than %u translations, "
+				"and none is forgotten", event->ref, LPL_TRANSLATIONS_MAX);
 	else if (!put(map, space_of(event),
 		      event->arg[LPL_EVENT_TRANSLATION_ADDRESS], size, frame))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a translation");
