@@ -56,6 +56,76 @@ static int by_references(const void *a, const void *b)
 	return descending(one->references, other->references, one->inode, other->inode);
 }
 
+static uint64_t sum(const uint64_t by_mode[2])
+{
+	return by_mode[0] + by_mode[1];
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct surveyed_program *)a)->name,
+		      ((const struct surveyed_program *)b)->name);
+}
+
+static int by_walks(const void *a, const void *b)
+{
+	const struct surveyed_program *one = a, *other = b;
+	const int order = descending(sum(one->walked.walks), sum(other->walked.walks), 0, 0);
+
+	return order ? order : by_name(a, b);
+}
+
+static int by_walks_of_file(const void *a, const void *b)
+{
+	const struct lpl_survey_file *one = *(const struct lpl_survey_file *const *)a;
+	const struct lpl_survey_file *other = *(const struct lpl_survey_file *const *)b;
+
+	return descending(sum(one->walks), sum(other->walks), one->inode, other->inode);
+}
+
+/* Processes of one name become one program. */
+static void join_programs(struct surveyed_trace *trace)
+{
+	struct surveyed_program *last = NULL;
+
+	qsort(trace->program, trace->processes, sizeof(*trace->program), by_name);
+	for (size_t i = 0; i < trace->processes; i++) {
+		const struct surveyed_program *next = &trace->program[i];
+
+		if (!last || strcmp(last->name, next->name) != 0) {
+			last = &trace->program[trace->programs++];
+			*last = *next;
+			continue;
+		}
+		last->processes++;
+		for (int mode = 0; mode < 2; mode++) {
+			last->walked.references[mode] += next->walked.references[mode];
+			last->walked.walks[mode] += next->walked.walks[mode];
+		}
+	}
+	qsort(trace->program, trace->programs, sizeof(*trace->program), by_walks);
+}
+
+/* false: no memory */
+static bool sort_walks(struct surveyed_trace *trace)
+{
+	trace->program = calloc(trace->processes + 1, sizeof(*trace->program));
+	trace->walked_file = calloc(trace->files + 1, sizeof(*trace->walked_file));
+	if (!trace->program || !trace->walked_file)
+		return false;
+	for (size_t i = 0; i < trace->processes; i++)
+		trace->program[i] = (struct surveyed_program){
+			trace->process[i]->name, 1, trace->process[i]->walked
+		};
+	join_programs(trace);
+	for (size_t i = 0; i < trace->files; i++) {
+		if (sum(trace->file[i]->walks))
+			trace->walked_file[trace->walked_files++] = trace->file[i];
+	}
+	qsort(trace->walked_file, trace->walked_files, sizeof(*trace->walked_file), by_walks_of_file);
+	return true;
+}
+
 /* false: no memory */
 static bool sort(struct surveyed_trace *trace)
 {
@@ -79,7 +149,7 @@ static bool sort(struct surveyed_trace *trace)
 	qsort(trace->process, trace->processes, sizeof(*trace->process), by_pages);
 	qsort(trace->call, trace->calls, sizeof(*trace->call), by_count);
 	qsort(trace->file, trace->files, sizeof(*trace->file), by_references);
-	return true;
+	return !surveyed_walks(trace) || sort_walks(trace);
 }
 
 /* ---- reading ---- */
@@ -158,6 +228,8 @@ void surveyed_trace_close(struct surveyed_trace *trace)
 	free(trace->process);
 	free(trace->call);
 	free(trace->file);
+	free(trace->program);
+	free(trace->walked_file);
 	lpl_survey_close(trace->survey);
 	lpl_reader_close(trace->reader);
 }

@@ -22,6 +22,13 @@ struct surveyed_trace_options {
 	uint64_t top;			/* how many lines a table, or a picture, has at most */
 };
 
+/* Processes of one name. */
+struct surveyed_program {
+	const char *name;
+	uint64_t processes;
+	struct lpl_survey_walked walked;
+};
+
 struct surveyed_trace {
 	const char *path;
 	struct lpl_reader *reader;
@@ -39,7 +46,19 @@ struct surveyed_trace {
 	const struct lpl_survey_call **call;		/* by number of calls */
 	const struct lpl_survey_file **file;		/* by references */
 	size_t tasks, processes, calls, files;
+	/* of a trace with page walks, by how many: */
+	struct surveyed_program *program;		/* without the processes that have no record */
+	const struct lpl_survey_file **walked_file;	/* for which there were any */
+	size_t programs, walked_files;
 };
+
+/* Page walks in a trace of which it can be said what they were made for. */
+static inline bool surveyed_walks(const struct surveyed_trace *trace)
+{
+	const uint64_t *type = trace->survey->references->by_type;
+
+	return trace->kind.is_whole && type[LPL_WALK_READ] + type[LPL_WALK_WRITE] > 0;
+}
 
 /* Returns an exit status, after reporting all; close the trace in any case. */
 int surveyed_trace_read(struct surveyed_trace *trace,

@@ -5,6 +5,7 @@
  *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events
  *	                                 ├─ survey_tasks ─ survey_processes
  *	                                 ├─ survey_frames
+ *	                                 ├─ survey_walks
  *	                                 └─ survey_pages ─┬─ survey_files, survey_hottest
  *	                                                  └─ survey_page_times
  *
@@ -23,6 +24,7 @@
 #include "survey_processes.h"
 #include "survey_tasks.h"
 #include "survey_time.h"
+#include "survey_walks.h"
 
 struct survey {
 	struct lpl_survey results;	/* first, so that one is the other */
@@ -36,6 +38,7 @@ struct survey {
 	struct survey_processes processes;
 	struct survey_pages pages;
 	struct survey_frames frames;
+	struct survey_walks walks;
 	bool in_state;			/* a state lists what exists (LPL_EVENT_STATE) */
 };
 
@@ -120,8 +123,10 @@ static enum lpl_error on_reference(struct lpl_merge_output *output, const struct
 	survey->references.count[merged->kind][ref->type]++;
 	if (!lpl_survey_frames_reference(&survey->frames, ref))
 		return no_memory(report);
-	return lpl_survey_pages_reference(&survey->pages, merged->page, merged->kind,
-					  survey->tasks.running_serial, report);
+	LPL_TRY(lpl_survey_pages_reference(&survey->pages, merged->page, merged->kind,
+					   survey->tasks.running_serial, report));
+	lpl_survey_walks_reference(&survey->walks, merged, &survey->tasks, &survey->pages);
+	return LPL_OK;
 }
 
 static enum lpl_error count_event(struct survey *survey, const struct lpl_event *event,
@@ -171,6 +176,8 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 
 	LPL_TRY(advance(survey, moment_of(&survey->time, CLOCKS_OF(event)), report));
 	LPL_TRY(lpl_survey_frames_follow(&survey->frames, event, report));
+	if (event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_TRACING)
+		lpl_survey_walks_break(&survey->walks);
 	if (is_of_state(survey, event))
 		return LPL_OK;
 	if (task != survey->tasks.current)
@@ -224,6 +231,7 @@ static enum lpl_error on_finish(struct lpl_merge_output *output, struct lpl_repo
 	lpl_survey_tasks_finish(&survey->tasks);
 	lpl_survey_pages_finish(&survey->pages);
 	lpl_survey_frames_finish(&survey->frames);
+	lpl_survey_walks_break(&survey->walks);
 	sum_references(survey);
 	return LPL_OK;
 }
@@ -276,6 +284,7 @@ enum lpl_error lpl_survey_open(struct lpl_survey **results,
 		.tasks = &survey->tasks.result, .processes = &survey->processes.result,
 		.pages = &survey->pages.result, .files = &survey->pages.files.result,
 		.hottest = survey->pages.hottest.result, .heatmap = &survey->pages.times.heatmap,
+		.walks = &survey->walks.result,
 		.frames = options && options->frames ? &survey->frames.result : NULL,
 		.merge = lpl_merge_stats(survey->merge)
 	};

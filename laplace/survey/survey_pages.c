@@ -261,6 +261,14 @@ enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t p
 	return LPL_OK;
 }
 
+void lpl_survey_pages_walked(struct survey_pages *pages, uint64_t page, bool user, uint64_t walks)
+{
+	const uint32_t file = pages->leaf[page >> LEAF_BITS]->place[page % LEAF_PAGES].file;
+
+	if (file != 0)
+		pages->files.result.file[file - 1].walks[user] += walks;
+}
+
 /* ---- a page goes ---- */
 
 unsigned int lpl_survey_sharing_of(uint64_t sharers)

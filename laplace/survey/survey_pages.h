@@ -36,6 +36,8 @@ enum lpl_error lpl_survey_pages_add(struct survey_pages *pages, const struct lpl
 enum lpl_error lpl_survey_pages_reference(struct survey_pages *pages, uint64_t page,
 					  enum lpl_page_kind kind, uint64_t task,
 					  struct lpl_report *report);
+/* So many walks were made for a reference to it, in user mode or not. */
+void lpl_survey_pages_walked(struct survey_pages *pages, uint64_t page, bool user, uint64_t walks);
 /* It left memory: to come back when it is referenced, or for ever. */
 void lpl_survey_pages_leave(struct survey_pages *pages, uint64_t page, bool for_ever);
 

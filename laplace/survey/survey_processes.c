@@ -54,6 +54,10 @@ static void give_up(struct survey_processes *processes, struct survey_process *p
 
 	sum->tasks += part->tasks;
 	sum->references += part->references;
+	for (int mode = 0; mode < 2; mode++) {
+		sum->walked.references[mode] += part->walked.references[mode];
+		sum->walked.walks[mode] += part->walked.walks[mode];
+	}
 	for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
 		sum->footprint.pages[kind] += part->footprint.pages[kind];
 	sum->footprint.all += part->footprint.all;

@@ -272,6 +272,18 @@ static bool becomes(struct survey_tasks *tasks, struct survey_task *task,
 	return true;
 }
 
+/* References of the process that runs. */
+static void count_in_process(struct survey_tasks *tasks)
+{
+	struct lpl_survey_process *process = &tasks->processes->running->result;
+	const uint64_t user = tasks->new_user_references;
+
+	process->references += tasks->new_references;
+	process->walked.references[0] += tasks->new_references - user - tasks->new_walks[0];
+	process->walked.references[1] += user - tasks->new_walks[1];
+	tasks->new_walks[0] = tasks->new_walks[1] = 0;
+}
+
 bool lpl_survey_tasks_count(struct survey_tasks *tasks)
 {
 	struct survey_task *task = tasks->running;
@@ -283,7 +295,7 @@ bool lpl_survey_tasks_count(struct survey_tasks *tasks)
 	if (!value)
 		return false;
 	*value += tasks->new_references;
-	tasks->processes->running->result.references += tasks->new_references;
+	count_in_process(tasks);
 	task->result.references += tasks->new_references;
 	task->result.user_references += tasks->new_user_references;
 	tasks->user_references += tasks->new_user_references;

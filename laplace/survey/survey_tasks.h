@@ -49,6 +49,7 @@ struct survey_tasks {
 						 * processor, and the next is not known yet */
 	uint64_t switched;		/* since when it runs, or when the one before left */
 	uint64_t new_references, new_user_references;	/* made by it, and not yet counted */
+	uint64_t new_walks[2];		/* of these, not in user mode, and in it (survey_walks.h) */
 	uint64_t user_references;	/* counted, of all tasks */
 	bool in_snapshot;		/* what is reported now existed before */
 	uint64_t reported_left;		/* the task that is reported has left the processor in

@@ -35,6 +35,8 @@ static enum lpl_error log_reference(struct lpl_merge_output *output, const struc
 
 	line->process = merged->task->process;
 	line->kind = merged->kind;
+	line->user = (merged->ref->flags & LPL_USER) != 0;
+	line->walks = merged->ref->type == LPL_WALK_READ || merged->ref->type == LPL_WALK_WRITE;
 	(void)report;
 	return LPL_OK;
 }
@@ -255,6 +257,19 @@ static void do_memory(struct log *log, struct guest *guest)
 	}
 }
 
+/* To one of a few page tables. */
+static void do_walk(struct log *log, struct guest *guest)
+{
+	const struct lpl_ref ref = {
+		.ref = ++guest->ref, .cycle = log->now, .length = 8,
+		.type = (uint8_t)(roll(log, 2) ? LPL_WALK_READ : LPL_WALK_WRITE),
+		.address = (uint64_t)(0x100 + roll(log, 4)) << 12
+	};
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(guest->sink[i]->refs(guest->sink[i], &ref, 1, NULL), LPL_OK);
+}
+
 static void do_reference(struct log *log, struct guest *guest)
 {
 	struct lpl_ref ref = {
@@ -306,7 +321,9 @@ static void run(uint64_t seed, uint32_t lines, uint32_t quiet, uint32_t pace, si
 		if (i && roll(log, 3) == 0)
 			log->now += roll(log, pace);
 		/* time is counted from the first record to the last: there is one at each end */
-		if (i == 0 || i + 1 == lines || roll(log, quiet) != 0)
+		if (roll(log, 5) == 0)
+			do_walk(log, &guest);
+		else if (i == 0 || i + 1 == lines || roll(log, quiet) != 0)
 			do_reference(log, &guest);
 		else if (roll(log, 2))
 			do_task(log, &guest);

@@ -21,6 +21,8 @@ struct line {
 	uint64_t time, task, process, page;
 	uint64_t before;		/* MOVE: from this process to the other */
 	enum lpl_page_kind kind;	/* of the reference */
+	bool user;			/* it was made in user mode */
+	bool walks;			/* it is to a page table */
 	bool schedules;			/* the event is a KTR_SCHEDULE ... */
 	bool blocks;			/* ... that leaves the task unable to run */
 };

@@ -27,9 +27,16 @@ void trace_files(struct table *table, const struct surveyed_trace *trace);
 void trace_processes(struct table *table, const struct surveyed_trace *trace);
 void trace_hottest(struct table *table, const struct surveyed_trace *trace);
 void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *trace);
+/* Of a trace with page walks (walk_tables.c). */
+void trace_walks_by_program(struct table *table, const struct surveyed_trace *trace);
+void trace_walks_by_kind(struct table *table, const struct surveyed_trace *trace);
+void trace_walks_by_file(struct table *table, const struct surveyed_trace *trace);
 /* Of a trace with translations. */
 void trace_mapped(struct table *table, const struct surveyed_trace *trace);
 void trace_frames_by_spaces(struct table *table, const struct surveyed_trace *trace);
+/* The file's name, or number, in buf, which is returned. */
+#define PLACE_SIZE 1400
+char *trace_file_name(const struct lpl_survey_file *file, char buf[PLACE_SIZE]);
 void trace_calls(struct table *table, const struct surveyed_trace *trace);
 void trace_calls_of_tasks(struct table *table, const struct surveyed_trace *trace);
 

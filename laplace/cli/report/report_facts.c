@@ -48,6 +48,15 @@ static void note(const struct notes *notes, const char *format, ...)
 		free(text);
 }
 
+static void note_walks(const struct notes *notes, const struct surveyed_trace *trace)
+{
+	const uint64_t *type = trace->survey->references->by_type;
+
+	if (!trace->kind.is_whole && type[LPL_WALK_READ] + type[LPL_WALK_WRITE])
+		note(notes, "What page walks were made for is not said: the reference may be one of those "
+		     "that the reduction dropped.");
+}
+
 static void note_reduction(const struct notes *notes, const struct surveyed_trace *trace)
 {
 	const struct cli_trace_kind *kind = &trace->kind;
@@ -130,6 +139,7 @@ void report_notes(const struct surveyed_trace *trace,
 		     "all are alive from their first references to the end, nor what is mapped, or "
 		     "added to the page cache.");
 	note_reduction(&notes, trace);
+	note_walks(&notes, trace);
 	note_merge(&notes, trace);
 	if (survey->tasks->others)
 		note(&notes, "%" PRIu64 " tasks are counted together: those that ran least, or began "

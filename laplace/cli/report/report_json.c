@@ -138,6 +138,18 @@ static void put_cache(struct json_writer *writer, const struct surveyed_trace *t
 	json_writer_end(writer, '}');
 }
 
+static void put_walks(struct json_writer *writer, const struct surveyed_trace *trace)
+{
+	if (!surveyed_walks(trace))
+		return;
+	json_writer_begin(writer, "page_walks", '{');
+	json_writer_put(writer, "unknown", cli_json(trace->survey->walks->unknown));
+	put_rows(writer, "by_program", trace, trace_walks_by_program);
+	put_rows(writer, "by_kind", trace, trace_walks_by_kind);
+	put_rows(writer, "by_file", trace, trace_walks_by_file);
+	json_writer_end(writer, '}');
+}
+
 static void put_frames(struct json_writer *writer, const struct surveyed_trace *trace)
 {
 	const struct lpl_survey_frames *frames = trace->survey->frames;
@@ -215,6 +227,7 @@ int report_json(const struct surveyed_trace *trace, FILE *out)
 	put_rows(&writer, "hottest", trace, trace_hottest);
 	put_rows(&writer, "hottest_of_kernel", trace, trace_hottest_of_kernel);
 	put_cache(&writer, trace);
+	put_walks(&writer, trace);
 	put_frames(&writer, trace);
 	put_rows(&writer, "system_calls", trace, trace_calls);
 	json_writer_put(&writer, "events", events_json(survey));

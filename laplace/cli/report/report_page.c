@@ -210,6 +210,27 @@ static void put_hot(struct page *page)
 			"all %" PRIu64 "\n", 100 * share[i], some[i], 100 * share_of(some[i], all), all);
 }
 
+static void put_walks(struct page *page)
+{
+	const struct lpl_survey *survey = page->trace->survey;
+	const uint64_t *type = survey->references->by_type;
+
+	if (!surveyed_walks(page->trace))
+		return;
+	put(page, "PAGE WALKS: references to page tables, by the references that they were made for",
+	    "Page walks", NULL, NULL);
+	say(page, "  references to page tables: %" PRIu64 ", %.1f for 1000 others; for none that is known: %"
+	    PRIu64 "\n", "<p>%" PRIu64 " references to page tables, %.1f for 1000 others, by what was "
+	    "referenced then; %" PRIu64 " were for none that is known.</p>\n",
+	    type[LPL_WALK_READ] + type[LPL_WALK_WRITE],
+	    1000 * share_of(type[LPL_WALK_READ] + type[LPL_WALK_WRITE],
+			    type[LPL_READ] + type[LPL_WRITE] + type[LPL_FETCH]), survey->walks->unknown);
+	trace_walks_by_program(&page->table, page->trace);
+	trace_walks_by_kind(&page->table, page->trace);
+	if (page->trace->walked_files)
+		trace_walks_by_file(&page->table, page->trace);
+}
+
 static void put_frames(struct page *page)
 {
 	const struct lpl_survey_frames *frames = page->trace->survey->frames;
@@ -283,6 +304,7 @@ void report_parts(const struct surveyed_trace *trace, enum table_form form, FILE
 	put(&page, "PROCESSES, by the pages they referenced (the kernel's not counted)",
 	    "Processes by the pages that they referenced", chart_processes, trace_processes);
 	put_hot(&page);
+	put_walks(&page);
 	put_frames(&page);
 	put_calls(&page);
 	put_events(&page);

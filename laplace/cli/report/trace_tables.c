@@ -226,10 +226,8 @@ void trace_sharing(struct table *table, const struct surveyed_trace *trace,
 
 /* ---- files, and places in them and elsewhere ---- */
 
-#define PLACE_SIZE 1400
-
-/* "/lib/libc.so.6", "segment 3" ... in buf, which is returned. */
-static char *file_text(const struct lpl_survey_file *file, char buf[PLACE_SIZE])
+/* "/lib/libc.so.6", "segment 3" ... */
+char *trace_file_name(const struct lpl_survey_file *file, char buf[PLACE_SIZE])
 {
 	if (file->name)
 		snprintf(buf, PLACE_SIZE, "%s", file->name);
@@ -265,7 +263,7 @@ static struct cell place_cell(const struct surveyed_trace *trace,
 	size_t length;
 
 	if (page->file != 0) {
-		file_text(&survey->files->file[page->file - 1], buf);
+		trace_file_name(&survey->files->file[page->file - 1], buf);
 		length = strlen(buf);
 		snprintf(buf + length, PLACE_SIZE - length, ", page %" PRIu64, page->offset);
 	} else if (page->kind == LPL_PAGE_PHYSICAL) {
@@ -288,7 +286,7 @@ static void add_file(struct table *table, const struct surveyed_trace *trace,
 	char name[PLACE_SIZE];
 
 	TABLE_ROW(table,
-		ALL("name", "file", "file", -52, CELL(PATH, .text = file_text(file, name))),
+		ALL("name", "file", "file", -52, CELL(PATH, .text = trace_file_name(file, name))),
 		JSON("device", cell_id(file->device)), JSON("inode", cell_id(file->inode)),
 		JSON("generation", cell_id(file->generation)),
 		ALL("pages", "pages", "pages", 9, cell_number(file->pages)),

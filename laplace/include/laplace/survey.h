@@ -179,6 +179,15 @@ struct lpl_survey_tasks {
 
 /* ---- processes ---- */
 
+/*
+ * References, and those to page tables that the processor made for them: how many of them were in the
+ * kernel's mode [0], and in user mode [1].  A walk is made for the next reference that is none.
+ */
+struct lpl_survey_walked {
+	uint64_t references[2];		/* without those of walks */
+	uint64_t walks[2];
+};
+
 /* Distinct pages that a process referenced in its whole life. */
 struct lpl_survey_footprint {
 	uint64_t pages[LPL_PAGE_KINDS];
@@ -194,6 +203,7 @@ struct lpl_survey_process {
 	char name[LPL_SURVEY_NAME];	/* of its first task */
 	uint64_t tasks;			/* that it ever had */
 	uint64_t references;
+	struct lpl_survey_walked walked;
 	struct lpl_survey_footprint footprint;	/* whole after finish() */
 	/* pages that it referenced and that are alive, without the kernel's: */
 	uint64_t alive, most_alive;	/* now; the most at once */
@@ -203,7 +213,7 @@ struct lpl_survey_process {
 struct lpl_survey_processes {
 	size_t recorded;		/* see lpl_survey_process_at() */
 	uint64_t others;		/* that have no record */
-	/* the sum of those: tasks, references and footprint */
+	/* the sum of those: tasks, references, walked and footprint */
 	const struct lpl_survey_process *sum;
 };
 
@@ -246,6 +256,7 @@ struct lpl_survey_file {
 	char *name;			/* NULL: none is known */
 	uint64_t pages;			/* of it that were referenced */
 	uint64_t references;
+	uint64_t walks[2];		/* to page tables, as in struct lpl_survey_walked */
 	uint64_t most_programs;		/* that referenced one page of it */
 };
 
@@ -285,6 +296,14 @@ struct lpl_survey_heatmap {
 	unsigned int row_shift;		/* a row is of 1 << row_shift pages */
 	uint64_t references[LPL_SURVEY_ROWS][LPL_SURVEY_BINS];
 	uint64_t pages[LPL_SURVEY_ROWS][LPL_PAGE_KINDS];	/* there are, in a row */
+};
+
+/* ---- page walks ---- */
+
+/* Of a trace of every reference, with those to page tables. */
+struct lpl_survey_walks {
+	struct lpl_survey_walked by_kind[LPL_PAGE_KINDS];	/* of the page that was referenced */
+	uint64_t unknown;		/* not known for which reference: none followed, or some are missing */
 };
 
 /* ---- physical memory ---- */
@@ -342,6 +361,7 @@ struct lpl_survey {
 	const struct lpl_survey_files *files;
 	const struct lpl_survey_hottest *hottest;	/* [LPL_SURVEY_SIDES] */
 	const struct lpl_survey_heatmap *heatmap;
+	const struct lpl_survey_walks *walks;
 	const struct lpl_survey_frames *frames;		/* NULL: they were not asked for */
 	const struct lpl_merge_stats *merge;	/* what the merge has to say */
 };
