@@ -8,7 +8,7 @@
 
 #define LPL_ONE_PASS_POLICIES(POLICY) POLICY(lru) POLICY(opt) POLICY(ws) POLICY(vmin)
 #define LPL_DEMAND_POLICIES(POLICY) \
-	POLICY(clock) POLICY(segq) POLICY(fbr) POLICY(glru) POLICY(eelru) POLICY(seq) \
+	POLICY(fifo) POLICY(clock) POLICY(segq) POLICY(fbr) POLICY(glru) POLICY(eelru) POLICY(seq) \
 	POLICY(2q) POLICY(arc) POLICY(car) POLICY(lirs) POLICY(clockpro) \
 	POLICY(sieve) POLICY(s3fifo) POLICY(lfu) POLICY(mru) POLICY(random)
 

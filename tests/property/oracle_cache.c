@@ -4,6 +4,25 @@
 
 #include "cache_play.h"
 
+/* ---- FIFO ---- */
+
+struct counts oracle_fifo(const struct trace *trace, uint64_t size)
+{
+	struct cache cache = cache_for(trace, size);
+	struct queue fetched = queue_for(trace);	/* the head came first */
+
+	for (size_t now = 0; now < trace->count; now++) {
+		if (cache_hit(&cache, now))
+			continue;
+		if (cache_full(&cache))
+			cache_evict(&cache, queue_take_head(&fetched));
+		cache_fetch(&cache, now);
+		queue_put_tail(&fetched, trace->page[now]);
+	}
+	free(fetched.page);
+	return cache_end(&cache);
+}
+
 /* ---- MRU ---- */
 
 struct counts oracle_mru(const struct trace *trace, uint64_t size)

@@ -8,6 +8,7 @@
 
 #include "oracle.h"
 
+struct counts oracle_fifo(const struct trace *trace, uint64_t size);
 struct counts oracle_mru(const struct trace *trace, uint64_t size);
 struct counts oracle_random(const struct trace *trace, uint64_t size, uint64_t seed);
 struct counts oracle_lfu(const struct trace *trace, uint64_t size);

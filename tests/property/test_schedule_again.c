@@ -187,6 +187,7 @@ static void test_policies(void **state)
 		{ "arc", oracle_arc }, { "car", oracle_car }, { "lirs", default_lirs },
 		{ "clockpro", default_clockpro }, { "sieve", oracle_sieve },
 		{ "s3fifo", default_s3fifo }, { "lfu", oracle_lfu }, { "mru", oracle_mru },
+		{ "fifo", oracle_fifo },
 	};
 	uint64_t seed = random_seed();
 	struct trial trial = { .batch = 1 };

@@ -91,6 +91,7 @@ static const struct demand_policy policies[] = {
 	{"clockpro", 1, clockpro_as_is},
 	{"clockpro:cold=40", 1, clockpro_cold},
 	{"clockpro:cold=100", 1, clockpro_all},
+	{"fifo", 1, oracle_fifo},
 	{"mru", 1, oracle_mru},
 	{"random", 1, random_1},
 	{"random:seed=18446744073709551615", 1, random_far},
@@ -199,6 +200,8 @@ static void test_by_hand(void **state)
 	 */
 	demand_expect("clockpro", "ABCDCBDCB", 3, 6, 3, 0);
 	demand_expect("clockpro", "ABCDCBDCBABC", 3, 7, 4, 0);
+	/* FIFO: a hit changes nothing, so D takes A's place, A takes B's, and B takes C's */
+	demand_expect("fifo", "ABcADAB", 3, 6, 3, 1);
 	/* MRU: D takes C's place, and A and B stay */
 	demand_expect("mru", "ABcDABC", 3, 5, 2, 1);
 	/* a loop of four with three: D takes C's place, C takes B's, B takes A's ... */

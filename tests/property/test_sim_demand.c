@@ -280,7 +280,7 @@ static void test_jobs(void **state)
 	static const unsigned int jobs[] = {1, 2, 5, 0};
 	static const char *const specs[] = {
 		"lru", "clock", "opt", "ws", "segq", "fbr", "vmin", "glru", "eelru", "seq",
-		"2q", "arc", "car", "lirs", "clockpro", "sieve", "s3fifo", "lfu", "mru", "random",
+		"2q", "arc", "car", "lirs", "clockpro", "sieve", "s3fifo", "lfu", "mru", "random", "fifo",
 	};
 	enum { SPECS = sizeof(specs) / sizeof(specs[0]) };
 	uint64_t seed = random_seed();

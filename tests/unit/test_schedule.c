@@ -87,8 +87,8 @@ static int some_priority(void *context, const struct lpl_schedule_task *task)
 
 static struct lpl_machine any_machine(uint64_t *random)
 {
-	static const char *const policies[] = {"lru", "clock", "segq", "fbr", "glru", "eelru", "seq",
-		"2q", "arc", "car", "lirs", "clockpro", "sieve", "s3fifo", "lfu", "mru", "random"};
+	static const char *const policies[] = {"lru", "fifo", "clock", "segq", "fbr", "glru", "eelru",
+		"seq", "2q", "arc", "car", "lirs", "clockpro", "sieve", "s3fifo", "lfu", "mru", "random"};
 	struct lpl_machine machine = {
 		.cpus = 1 + (unsigned int)(next_random(random) % 4),
 		.scheduler = (enum lpl_scheduler)(1 + next_random(random) % 3),
