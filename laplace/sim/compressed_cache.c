@@ -235,7 +235,9 @@ static void fetch(struct memory *memory, uint32_t number, uint64_t ref)
 	case POOLED:
 		leave(memory, &memory->pool, number);
 		memory->pool_bytes -= page->bytes;
-		result->bytes_decompressed += LPL_IMAGE_BYTES;
+		/* a huge one is there as it is */
+		if (page->bytes < LPL_IMAGE_BYTES)
+			result->bytes_decompressed += LPL_IMAGE_BYTES;
 		result->pool_hits++;
 		sample->pool_hits++;
 		break;

@@ -128,7 +128,8 @@ static void referenced(struct rules *rules, uint32_t page, bool write, size_t *i
 		rules->wrote[page] = false;
 		if (take(&rules->pool, page)) {
 			rules->pool_bytes -= rules->bytes[page];
-			result->bytes_decompressed += 4096;
+			if (rules->bytes[page] != 4096)
+				result->bytes_decompressed += 4096;
 			result->pool_hits++;
 		} else if (take(&rules->held, page)) {
 			result->pool_hits++;

@@ -66,7 +66,7 @@ struct lpl_compressed_result {
 	uint64_t pool_evictions;	/* to the store, for want of room */
 	uint64_t bytes_compressed;	/* by the codec: what went in ... */
 	uint64_t bytes_packed;		/* ... and after it was packed; a huge page's are all of it */
-	uint64_t bytes_decompressed;	/* that were read from the pool */
+	uint64_t bytes_decompressed;	/* that were read from the pool; none of huge pages */
 	uint64_t bytes_written, bytes_read;	/* to and from the store */
 	uint64_t pool_most;		/* bytes in the pool at once */
 	uint64_t huge;			/* of `compressed`: as they are, in LPL_IMAGE_BYTES */
