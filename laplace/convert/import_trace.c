@@ -258,6 +258,8 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 	if (result->events_no_end)
 		at += sprintf(at, "line %" PRIu64 ", the last of the events, has no end: was their "
 			      "file cut off?\n", result->events_no_end);
+	if (importer->options.events && result->bytes && !result->joined)
+		at = stpcpy(at, "the other file has no event in it\n");
 	if (result->joined && !result->joined_inside)
 		at = stpcpy(at, "no event of the other file is between two references: are the "
 				"cycles of both of one clock?\n");
