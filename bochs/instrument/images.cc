@@ -13,6 +13,7 @@ void laplace_images_open(struct laplace_images *images, uint64_t pages, uint32_t
 	images->memory = lpl_evictions_open(pages);
 	images->writer = lpl_image_writer_open();
 	images->use = (struct lpl_window_use *)calloc(window, sizeof(*images->use));
+	images->stack_frame = KTR_NONE;
 	if (!images->memory || !images->writer || !images->use)
 		laplace_die("no memory for page images");
 }
@@ -70,24 +71,14 @@ static uint64_t frame_of(const struct laplace_images *images, const struct lapla
 	frame = laplace_machine_frame(page->page << 12, type == LPL_FETCH);
 	if (frame != KTR_NONE)
 		return frame;
-	const laplace_translations &known = type == LPL_FETCH ? images->code : images->stack;
-	const auto found = known.find(page->page);
+	if (type != LPL_FETCH)
+		return page->page == images->stack_page ? images->stack_frame : KTR_NONE;
+	const auto found = images->code.find(page->page);
 
-	return found == known.end() ? KTR_NONE : found->second;
+	return found == images->code.end() ? KTR_NONE : found->second;
 }
 
 static const size_t TRANSLATIONS = 1 << 16;
-
-static void note(laplace_translations &translations, uint64_t address, bool fetch)
-{
-	const uint64_t frame = laplace_machine_frame(address, fetch);
-
-	if (frame == KTR_NONE)
-		return;
-	if (translations.size() == TRANSLATIONS)
-		translations.clear();
-	translations[address >> 12] = frame;
-}
 
 void laplace_images_translations_change(struct laplace_images *images)
 {
@@ -96,13 +87,19 @@ void laplace_images_translations_change(struct laplace_images *images)
 
 void laplace_images_code_at(struct laplace_images *images, uint64_t address)
 {
-	note(images->code, address, true);
+	const uint64_t frame = laplace_machine_frame(address, true);
+
+	if (frame == KTR_NONE)
+		return;
+	if (images->code.size() == TRANSLATIONS)
+		images->code.clear();
+	images->code[address >> 12] = frame;
 }
 
 void laplace_images_stack_at(struct laplace_images *images, uint64_t address)
 {
-	images->stack.clear();
-	note(images->stack, address, false);
+	images->stack_page = address >> 12;
+	images->stack_frame = laplace_machine_frame(address, false);
 }
 
 /* ---- references ---- */

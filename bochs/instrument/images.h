@@ -21,15 +21,13 @@
 #include "image/image_writer.h"
 #include "window.h"
 
-/* Frames by page numbers. */
-typedef std::unordered_map<uint64_t, uint64_t> laplace_translations;
-
 struct laplace_images {
 	struct lpl_evictions *memory;	/* NULL: no images */
 	struct lpl_image_writer *writer;
 	struct lpl_window_use *use;	/* of each page of a window */
 	const struct laplace_page *coming;	/* the page that evicts */
-	laplace_translations code, stack;
+	std::unordered_map<uint64_t, uint64_t> code;	/* frames by page numbers */
+	uint64_t stack_page, stack_frame;	/* KTR_NONE: it has no frame */
 };
 
 /* A memory of `pages`, after windows of `window`, which is no more. */
