@@ -27,13 +27,15 @@ except ImportError as error:
     raise ImportError(f"laplace_trace needs NumPy (Debian: python3-numpy, for /usr/bin/python3): {error}"
                       ) from None
 
-__all__ = ["COLUMNS", "FETCH", "PAGED", "READ", "SECOND", "SYNTHETIC", "USER", "WALK_READ",
-           "WALK_WRITE", "WRITE", "Error", "Event", "IncompleteTrace", "InputError", "Trace",
+__all__ = ["ACCESSED", "COLUMNS", "DIRTY", "FETCH", "FOR_FETCH", "FOR_READ", "FOR_WRITE", "PAGED", "READ",
+           "SECOND", "SYNTHETIC", "USER", "WALK_READ", "WALK_WRITE", "WRITE", "Error", "Event", "IncompleteTrace", "InputError", "Trace",
            "UsageError", "VirtualPages"]
 
 # In column `type`, and added up in column `flags`: see docs/format.md, section 7.
 READ, WRITE, FETCH, WALK_READ, WALK_WRITE = range(5)
 USER, SECOND, PAGED, SYNTHETIC = 1, 2, 4, 8
+FOR_READ, FOR_WRITE, FOR_FETCH = 16, 32, 48     # of WALK_READ
+ACCESSED, DIRTY = 16, 32                        # of WALK_WRITE
 
 # What there is of a reference: the library's name for it, and its type.
 COLUMNS = {"reference": ("ref", numpy.uint64), "instruction": ("instr", numpy.uint64),

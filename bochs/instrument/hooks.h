@@ -133,6 +133,7 @@ struct laplace_processor {
 	bool between;			/* instructions: an exception now meets none that was fetched */
 	bool looking;			/* an access is only a look: no reference */
 	bool walks;			/* page walks are traced */
+	uint8_t walked_for = 0;		/* the access for which the latest walk began, as Bochs has it */
 	bool physical;			/* translations are */
 };
 
@@ -258,7 +259,8 @@ void laplace_slow_write_back(void);
  */
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step);
-void laplace_walk(uint64_t phy, unsigned length, bool write);
+/* `flags`: of LPL_WALK_FLAGS. */
+void laplace_walk(uint64_t phy, unsigned length, bool write, unsigned flags);
 /* The trace at this offset of the code segment begins with an instruction of `length` bytes. */
 void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned length);
 void laplace_repeated(void);

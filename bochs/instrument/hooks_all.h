@@ -54,6 +54,7 @@ struct laplace_processor {
 	bool stack_writes;		/* not used */
 	bool between;			/* instructions: the coming one was not fetched yet */
 	bool walks;			/* page walks are traced */
+	uint8_t walked_for;		/* the access for which the latest walk began, as Bochs has it */
 	bool physical;			/* translations are */
 };
 
@@ -81,7 +82,8 @@ void laplace_slow_access(uint64_t address, unsigned length, unsigned rw, bool se
 void laplace_slow_write_back(void);
 void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 			 unsigned count, unsigned width, int step);
-void laplace_walk(uint64_t phy, unsigned length, bool write);
+/* `flags`: of LPL_WALK_FLAGS. */
+void laplace_walk(uint64_t phy, unsigned length, bool write, unsigned flags);
 void laplace_slow_trace(uint64_t rip, class bxInstruction_c *i);
 void laplace_user_mode(bool user);
 

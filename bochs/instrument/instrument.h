@@ -108,10 +108,13 @@ void laplace_waiting(void);
 #define BX_LAPLACE_ACCESS_RIGHTS() \
 	laplace_access_rights(&BX_CPU_THIS_PTR laplace, BX_CPU_THIS_PTR user_pl, \
 			      BX_CPU_THIS_PTR alignment_check_mask)
-#define BX_LAPLACE_WALK(phy, len, rw)	\
+/* References to page tables (walks.cc). */
+void laplace_walked(uint64_t address, unsigned length, bool write, unsigned reason, const void *data);
+#define BX_LAPLACE_WALKS_FOR(rw)	(BX_CPU_THIS_PTR laplace.walked_for = (uint8_t)(rw))
+#define BX_LAPLACE_WALK(phy, len, rw, why, data)	\
 	do { \
 		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.walks)) \
-			laplace_walk((phy), (len), (rw) & 1); \
+			laplace_walked((phy), (len), (rw) & 1, (why), (data)); \
 	} while (0)
 /* Where references go in physical memory (physical.cc). */
 struct bx_TLB_entry;

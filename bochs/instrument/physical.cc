@@ -23,13 +23,6 @@ static struct {
 	uint64_t same, unknown;		/* of these Bochs has no entry any more */
 } checked;
 
-static void emit(struct kernel_trace_record *record)
-{
-	record->tid = laplace.watch.tid;
-	record->tgid = laplace.watch.tgid;
-	laplace_emit_event(record);
-}
-
 /* ---- translations ---- */
 
 /* What is in a TLB of this page, in another frame, would still be used. */
@@ -70,7 +63,7 @@ static void note(uint64_t page, const struct lpl_translation *now)
 		drop_others(CPU->DTLB, now, first_frame);
 		drop_others(CPU->ITLB, now, first_frame);
 	}
-	emit(&record);
+	laplace_emit_own_event(&record);
 }
 
 static unsigned shift_of(uint64_t mask)
@@ -152,7 +145,7 @@ static void note_all(void)
 	if (others_know) {
 		others_know = false;
 		lpl_used_forget(used, &record);
-		emit(&record);
+		laplace_emit_own_event(&record);
 	}
 	CPU->invalidate_stack_cache();
 	CPU->iCache.breakLinks();
@@ -191,7 +184,7 @@ void laplace_tlb_flushed(unsigned kind, uint64_t address)
 	record.arg[LPL_EVENT_TLB_FLUSH_KIND] = kind;
 	record.arg[LPL_EVENT_TLB_FLUSH_ADDRESS] = address;
 	record.arg[LPL_EVENT_TLB_FLUSH_SPACE] = CPU->cr3 >> 12;
-	emit(&record);
+	laplace_emit_own_event(&record);
 }
 
 /* ---- the check ---- */

@@ -427,10 +427,8 @@ void laplace_slow_write_back(void)
 	laplace_producer.modified.parts = 0;
 }
 
-void laplace_walk(uint64_t phy, unsigned, bool write)
+void laplace_walk(uint64_t phy, unsigned, bool write, unsigned)
 {
-	if (laplace.state != LAPLACE_ON)
-		return;
 	before_reference();
 	touch(phy >> 12, LAPLACE_WALK_SPACE, laplace_count(P) & ~LAPLACE_USER,
 	      write ? LPL_WRITE : LPL_READ);

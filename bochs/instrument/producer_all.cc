@@ -170,12 +170,10 @@ void laplace_slow_write_back(void)
 	own.parts = 0;
 }
 
-void laplace_walk(uint64_t phy, unsigned length, bool write)
+void laplace_walk(uint64_t phy, unsigned length, bool write, unsigned flags)
 {
-	if (laplace.state != LAPLACE_ON)
-		return;
 	between_instructions();
-	lpl_log_walk(the_log, laplace_icount(), phy, length, write);
+	lpl_log_walk(the_log, laplace_icount(), phy, length, write, flags);
 }
 
 /*

@@ -13,7 +13,14 @@
 
 /* ---- the simulator's own events ---- */
 
-/* It says what runs, as far as that is known.  `on` is of TRACING alone. */
+void laplace_emit_own_event(struct kernel_trace_record *record)
+{
+	record->tid = laplace.watch.tid;
+	record->tgid = laplace.watch.tgid;
+	laplace_emit_event(record);
+}
+
+/* `on` is of TRACING alone. */
 static void own_event(uint32_t tag, uint64_t on, const char *text)
 {
 	struct kernel_trace_record record;
@@ -21,12 +28,10 @@ static void own_event(uint32_t tag, uint64_t on, const char *text)
 	memset(&record, 0, sizeof(record));
 	record.tag = tag;
 	record.space = laplace.space;
-	record.tid = laplace.watch.tid;
-	record.tgid = laplace.watch.tgid;
 	record.arg[LPL_EVENT_TRACING_ON] = on;
 	record.text_length = (uint32_t)(strlen(text) < KTR_TEXT ? strlen(text) : KTR_TEXT);
 	memcpy(record.text, text, record.text_length);
-	laplace_emit_event(&record);
+	laplace_emit_own_event(&record);
 }
 
 /* A mark is neither on nor off. */

@@ -39,6 +39,7 @@
 #include "signals.h"
 #include "stream.h"
 #include "time_windows.h"
+#include "walks.h"
 #include "watch.h"
 
 /* Does this simulator log every reference?  Else it sends windows. */
@@ -324,7 +325,8 @@ static void open_collection(void)
 	if (images)
 		laplace_stream_images(images);
 	static_assert(BX_DTLB_SIZE == 2048 && BX_ITLB_SIZE == 1024, "docs/references.md says so");
-	BX_CPU(0)->laplace.walks = laplace_option.walks;
+	if (laplace_option.walks)
+		laplace_walks_open();
 	if (laplace_option.physical)
 		laplace_physical_open();
 	atexit(at_abrupt_exit);
@@ -428,6 +430,7 @@ static void close_collection(void)
 	}
 	laplace.collector = NULL;
 	laplace_physical_close();
+	laplace_walks_close();
 	laplace_control_closed(outcome->good ? NULL : outcome->problem);
 }
 

@@ -90,6 +90,8 @@ void laplace_stream_continue(uint64_t references);
 void laplace_stream_flush(bool rotates);
 
 void laplace_emit_event(const struct kernel_trace_record *record);
+/* One that the simulator makes itself: the task that runs, as far as that is known, is filled in. */
+void laplace_emit_own_event(struct kernel_trace_record *record);
 void laplace_emit_totals(void);		/* how far references and instructions are */
 /* Recorded so far; a simulator that logs waits until the collector has read the log. */
 uint64_t laplace_references(void);

@@ -9,6 +9,7 @@
 #include <laplace/trace.h>
 
 #include "addresses.h"
+#include "cat_walks.h"
 #include "commands.h"
 #include "conversion.h"
 #include "options.h"
@@ -21,7 +22,7 @@
 
 struct options {
 	const struct lpl_format *format;	/* NULL: by what the trace is */
-	bool events;
+	bool events, walks;
 	const char *images;		/* a directory; NULL: not asked for */
 	struct lpl_choice_options choice;
 	enum cli_addresses addresses;
@@ -51,6 +52,9 @@ static const struct cli_option option_table[] = {
 	  .help = "%o (raw, or sad for a reduced trace)", .wrong = CLI_NO_FORMAT },
 	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
 	  .help = "Print kernel events and marks, too" },
+	{ "walks", CLI_FLAG, CLI_INTO(struct options, walks),
+	  .help = "Print references to page tables alone, and of which table each was, for what, and which bits it "
+	  "set, as comma-separated values" },
 	{ "images", CLI_DIRECTORY, CLI_INTO(struct options, images), .argument = "DIRECTORY",
 	  .help = "Print nothing, but write what pages held to DIRECTORY, which is made: a file for each "
 	  "content, and images.csv" },
@@ -142,6 +146,17 @@ static int write_images(struct lpl_reader *reader, const struct options *options
 	return status;
 }
 
+static int write_walks(struct lpl_reader *reader, const struct options *options)
+{
+	struct cli_progress progress;
+	struct cli_pass pass = { .reader = reader, .path = options->trace, .progress = &progress,
+				 .choice = &options->choice };
+
+	cli_progress_start(&progress, options->progress == CLI_AUTO && isatty(STDOUT_FILENO) ?
+				      CLI_NEVER : options->progress);
+	return cli_cat_walks(&pass);
+}
+
 int cmd_cat(int argc, char **argv)
 {
 	struct options options = { .trace = "-", .addresses = CLI_ADDRESSES_KEPT };
@@ -149,6 +164,8 @@ int cmd_cat(int argc, char **argv)
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
+	if (options.walks && (options.format || options.events || options.images))
+		return cli_complain(CLI_USAGE, "--walks has a table of its own: without --format, --events, --images");
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
@@ -160,7 +177,8 @@ int cmd_cat(int argc, char **argv)
 		lpl_reader_close(reader);
 		return status;
 	}
-	status = options.images ? write_images(reader, &options) : print(reader, &options);
+	status = options.images ? write_images(reader, &options) :
+		 options.walks ? write_walks(reader, &options) : print(reader, &options);
 	lpl_reader_close(reader);
 	return status;
 }

@@ -20,6 +20,7 @@
 #include "progress.h"
 #include "say.h"
 #include "trace_kind.h"
+#include "record/flags.h"
 
 struct options {
 	bool json;
@@ -82,7 +83,7 @@ static const char *fault_of(const struct lpl_ref *ref, uint64_t page_size)
 
 	if (ref->type >= LPL_TYPES)
 		return "of no known type";
-	if (ref->flags & ~(LPL_USER | LPL_SECOND | LPL_PAGED | LPL_SYNTHETIC))
+	if (ref->flags > lpl_flags_max(ref->type, (ref->flags & LPL_PAGED) != 0))
 		return "with unknown flags";
 	if (ref->reserved)
 		return "with reserved bits set";

@@ -60,7 +60,8 @@ struct lpl_instruction_trace {
  *	bit 60		LPL_SECOND
  *	bit 61		made by the processor itself, as supervisor; only where the mode is user
  *	bits 62..63	1; 0 for a page walk's, which are LPL_WALK_READ or LPL_WALK_WRITE:
- *			a physical address, in no space and no mode, bits 60 and 61 are 0
+ *			a physical address, in no space and no mode; bits 60 and 61 are
+ *			LPL_WALK_FLAGS
  */
 #define LPL_WORD_ADDRESS_BITS	48
 #define LPL_WORD_COUNT_SHIFT	48
@@ -69,6 +70,7 @@ struct lpl_instruction_trace {
 #define LPL_WORD_SECOND		(UINT64_C(1) << 60)
 #define LPL_WORD_SUPERVISOR	(UINT64_C(1) << 61)
 #define LPL_WORD_DATA		(UINT64_C(1) << 62)
+#define LPL_WORD_WALK_SHIFT	56	/* of LPL_WALK_FLAGS, up to bits 60 and 61 */
 #define LPL_WORD_LONG		7	/* the length class: the next word is the length */
 
 /*

@@ -7,6 +7,7 @@
 #include "base/try.h"
 #include "block_decode.h"
 #include "block_expand.h"
+#include "record/flags.h"
 
 bool lpl_block_decoder_init(struct lpl_block_decoder *decoder)
 {
@@ -322,9 +323,7 @@ static enum lpl_error get_codes(struct lpl_block_decoder *decoder, struct readin
 			continue;
 		}
 		reading->d += higher;
-		/* a walk's has no flags */
-		if (reading->d > 255 || reading->words == LPL_BLOCK_WORDS_MAX ||
-		    (!(code & 0x40) && code & 0x30))
+		if (reading->d > 255 || reading->words == LPL_BLOCK_WORDS_MAX)
 			return damaged(decoder, "a block's data references are malformed");
 		word = (uint64_t)(code & 127) << LPL_CODE_SHIFT |
 		       (uint64_t)reading->d << LPL_WORD_COUNT_SHIFT;
@@ -473,7 +472,8 @@ static enum lpl_error get_any(struct lpl_block_decoder *decoder)
 		if (!get_number(decoder, LPL_BLOCK_STATES, &field[i]))
 			return damaged(decoder, "a reference is malformed");
 	}
-	if (field[KIND] >> 7 != 0 || (field[KIND] & 7) >= LPL_TYPES || field[LENGTH] > 4096)
+	if ((field[KIND] & 7) >= LPL_TYPES || field[LENGTH] > 4096 ||
+	    field[KIND] >> 3 > lpl_flags_max(field[KIND] & 7, field[LENGTH] == 0))
 		return damaged(decoder, "a reference is out of range");
 	memset(&ref, 0, sizeof(ref));
 	ref.type = field[KIND] & 7;

@@ -62,7 +62,8 @@ static inline const uint64_t *put_data(struct expansion *to, uint64_t from, cons
 		put(to, instr, address, write ? LPL_WRITE : LPL_READ,
 		    (user ? LPL_USER : 0) | (word & LPL_WORD_SECOND ? LPL_SECOND : 0), length);
 	} else {
-		put(to, instr, address, write ? LPL_WALK_WRITE : LPL_WALK_READ, 0, length);
+		put(to, instr, address, write ? LPL_WALK_WRITE : LPL_WALK_READ,
+		    word >> LPL_WORD_WALK_SHIFT & LPL_WALK_FLAGS, length);
 		to->out[-1].space = 0;
 	}
 	return at;
@@ -113,15 +114,15 @@ bool lpl_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
 	bool write = r->type == LPL_WRITE || r->type == LPL_WALK_WRITE;
 
 	if (r->type == LPL_FETCH || r->type >= LPL_TYPES || r->reserved != 0 ||
-	    r->flags & ~(LPL_USER | LPL_SECOND) || r->length == 0 ||
-	    !lpl_is_canonical(r->address) ||
-	    (walk ? r->flags != 0 || r->space != 0 : r->flags & LPL_USER && !user))
+	    r->flags & ~(walk ? LPL_WALK_FLAGS : LPL_USER | LPL_SECOND) || r->length == 0 ||
+	    !lpl_is_canonical(r->address) || (walk ? r->space != 0 : r->flags & LPL_USER && !user))
 		return false;
 	word[0] = address | (r->instr & 0xff) << LPL_WORD_COUNT_SHIFT |
-		  (uint64_t)class << LPL_WORD_LENGTH_SHIFT | (write ? LPL_WORD_WRITE : 0) |
-		  (r->flags & LPL_SECOND ? LPL_WORD_SECOND : 0);
-	if (!walk)
-		word[0] |= LPL_WORD_DATA |
+		  (uint64_t)class << LPL_WORD_LENGTH_SHIFT | (write ? LPL_WORD_WRITE : 0);
+	if (walk)
+		word[0] |= (uint64_t)r->flags << LPL_WORD_WALK_SHIFT;
+	else
+		word[0] |= LPL_WORD_DATA | (r->flags & LPL_SECOND ? LPL_WORD_SECOND : 0) |
 			   (user && !(r->flags & LPL_USER) ? LPL_WORD_SUPERVISOR : 0);
 	word[1] = class == LPL_WORD_LONG ? r->length : 0;
 	return true;
@@ -138,11 +139,9 @@ bool lpl_block_scan(const struct lpl_block *block, uint8_t low, bool user,
 	while (at < end) {
 		uint64_t word = *at++;
 		unsigned int offset = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
-		unsigned int supervisor = word >> 61 & 1;
+		unsigned int supervisor = word >> 61 & word >> 62 & 1;
 
-		/* a walk's has no flags */
-		bad |= (offset < before) | word >> 63 | (supervisor & !user) |
-		       (!(word >> 62 & 1) & ((word >> 60 & 3) != 0));
+		bad |= (offset < before) | word >> 63 | (supervisor & !user);
 		before = offset;
 		of_type[(word >> 61 & 2) + (word >> 56 & 1)]++;
 		supervisors += supervisor;

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "block_packer.h"
+#include "record/flags.h"
 
 bool lpl_block_packer_init(struct lpl_block_packer *packer)
 {
@@ -311,7 +312,7 @@ static enum lpl_error pack_any(struct lpl_block_packer *packer, const struct lpl
 	uint64_t before = packed->ref > packed->event_ref ? packed->ref : packed->event_ref;
 	bool paged = r->flags & LPL_PAGED;
 
-	if (r->type >= LPL_TYPES || r->flags > 15 || r->reserved != 0 || r->length > 4096 ||
+	if (r->type >= LPL_TYPES || r->flags > lpl_flags_max(r->type, paged) || r->reserved != 0 || r->length > 4096 ||
 	    paged != (r->length == 0) || (paged && (r->address & 0xfff) != 0))
 		return lpl_fail(report, LPL_ERR_USAGE, "reference %" PRIu64 " is out of range",
 				r->ref);

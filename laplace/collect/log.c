@@ -191,10 +191,10 @@ void lpl_log_data(struct lpl_log *log, uint64_t instr, uint64_t address, unsigne
 }
 
 void lpl_log_walk(struct lpl_log *log, uint64_t instr, uint64_t physical, unsigned int length,
-		  bool write)
+		  bool write, unsigned int flags)
 {
-	put_record(log, instr, LPL_LOG_WALK,
-		   (uint64_t)length << 8 | (write ? LPL_LOG_WALK_WRITE : 0));
+	put_record(log, instr, LPL_LOG_WALK, (uint64_t)flags << 16 | (uint64_t)length << 8 |
+		   (write ? LPL_LOG_WALK_WRITE : 0));
 	*log->at++ = physical;
 }
 

@@ -100,7 +100,7 @@ enum lpl_log_kind {
 #define LPL_LOG_EXECUTING	1
 #define LPL_LOG_USER		2	/* MODE */
 #define LPL_LOG_ROTATE		2	/* FLUSH */
-#define LPL_LOG_WALK_WRITE	2	/* WALK; its length is in the byte above the flags */
+#define LPL_LOG_WALK_WRITE	2	/* WALK; in the bytes above the flags are its length, and LPL_WALK_FLAGS */
 #define LPL_LOG_EVENT_WORDS	((sizeof(struct kernel_trace_record) + 7) / 8)
 
 /* Elements of a string instruction, all at one instruction count. */
@@ -200,8 +200,9 @@ void lpl_log_string(struct lpl_log *log, uint64_t instr, const struct lpl_log_st
 /* A data reference of any length, with a class or without; `top` as in a word, without the length. */
 void lpl_log_data(struct lpl_log *log, uint64_t instr, uint64_t address, unsigned int length,
 		  unsigned int top);
+/* `flags`: of LPL_WALK_FLAGS. */
 void lpl_log_walk(struct lpl_log *log, uint64_t instr, uint64_t physical, unsigned int length,
-		  bool write);
+		  bool write, unsigned int flags);
 void lpl_log_mode(struct lpl_log *log, struct lpl_log_time now, bool user);
 void lpl_log_space(struct lpl_log *log, struct lpl_log_time now, uint64_t space);
 

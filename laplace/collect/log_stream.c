@@ -350,6 +350,7 @@ static enum lpl_error walk(struct lpl_log_stream *s, const uint64_t *word,
 		.cycle = s->now + s->state.cycle_offset,
 		.address = word[1],
 		.type = word[0] & LPL_LOG_WALK_WRITE ? LPL_WALK_WRITE : LPL_WALK_READ,
+		.flags = word[0] >> 16 & LPL_WALK_FLAGS,
 		.length = word[0] >> 8 & 0xff,
 	};
 

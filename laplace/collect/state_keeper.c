@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "state_keeper.h"
 #include "translate/send.h"
+#include "translate/walks.h"
 
 static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_event *event,
 			   struct lpl_report *report)
@@ -12,16 +13,18 @@ static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_eve
 	struct lpl_guest_keeper *guest = (struct lpl_guest_keeper *)keeper;
 
 	LPL_TRY(lpl_translations_follow(guest->translations, event, report));
+	LPL_TRY(lpl_walks_follow(guest->walks, event, report));
 	return lpl_state_take(guest->state, event, report);
 }
 
-/* Translations come first: they have no clocks, and what has some comes after them in a file. */
+/* Translations and page tables come first: they have no clocks, and what has some comes after them in a file. */
 static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 			   struct lpl_report *report)
 {
 	struct lpl_guest_keeper *guest = (struct lpl_guest_keeper *)keeper;
 
 	LPL_TRY(lpl_translations_send(guest->translations, sink, report));
+	LPL_TRY(lpl_walks_send(guest->walks, sink, report));
 	return lpl_state_send(guest->state, sink, report);
 }
 
@@ -29,7 +32,9 @@ enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl
 {
 	keeper->keeper = (struct lpl_state_keeper){ take, send };
 	keeper->state = NULL;
+	keeper->walks = NULL;
 	LPL_TRY(lpl_translations_open(&keeper->translations, report));
+	LPL_TRY(lpl_walks_open(&keeper->walks, report));
 	return lpl_state_new(&keeper->state, NULL, report);
 }
 
@@ -37,8 +42,10 @@ void lpl_guest_keeper_close(struct lpl_guest_keeper *keeper)
 {
 	lpl_state_free(keeper->state);
 	lpl_translations_close(keeper->translations);
+	lpl_walks_close(keeper->walks);
 	keeper->state = NULL;
 	keeper->translations = NULL;
+	keeper->walks = NULL;
 }
 
 enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char *path,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What the segments of a recording begin with (container/keeper.h): the state of the guest
- * (merge/guest_state.h), and where its pages are (translation.h), kept as the events go by; and in a file, for a run that is taken up.
+ * (merge/guest_state.h), where its pages are (translation.h) and its page tables (walk.h), kept as the events go
+ * by; and in a file, for a run that is taken up.
  */
 #ifndef LAPLACE_COLLECT_STATE_KEEPER_H
 #define LAPLACE_COLLECT_STATE_KEEPER_H
 
 #include <laplace/translation.h>
+#include <laplace/walk.h>
 
 #include "container/keeper.h"
 #include "merge/guest_state.h"
@@ -15,6 +17,7 @@ struct lpl_guest_keeper {
 	struct lpl_state_keeper keeper;	/* first: a keeper is found from it */
 	struct lpl_state *state;
 	struct lpl_translations *translations;
+	struct lpl_walks *walks;
 };
 
 /* Nothing is known yet. */

@@ -11,7 +11,10 @@
 #define LPL_CHUNK_HEADER_BYTES	144
 #define LPL_FORMAT_VERSION	1
 #define LPL_INDEX_VERSION	2	/* of an index with accounts */
-#define LPL_SEGMENT_VERSION	2	/* of the header of a segment that follows another */
+/* A header's: the format's, and so many more where ... */
+#define LPL_SEGMENT_VERSION	1	/* ... the file is a segment that follows another */
+#define LPL_WALKS_VERSION	2	/* ... references of walks have LPL_WALK_FLAGS */
+#define LPL_HEADER_VERSION_MAX	(LPL_FORMAT_VERSION + LPL_SEGMENT_VERSION + LPL_WALKS_VERSION)
 
 #define LPL_PLAIN_MAX		((size_t)64 << 20)
 #define LPL_PLAIN_META_MAX	((size_t)1 << 20)
@@ -88,9 +91,17 @@ extern const uint8_t lpl_chunk_magic[LPL_CHUNK_MAGIC_BYTES];
 /* Do we know chunks of this version and kind? */
 static inline bool lpl_chunk_version_known(const struct lpl_chunk_header *header)
 {
-	return header->version == LPL_FORMAT_VERSION ||
-	       (header->version == LPL_INDEX_VERSION && header->kind == LPL_CHUNK_INDEX) ||
-	       (header->version == LPL_SEGMENT_VERSION && header->kind == LPL_CHUNK_HEADER);
+	const unsigned int latest = header->kind == LPL_CHUNK_HEADER ? LPL_HEADER_VERSION_MAX :
+				    header->kind == LPL_CHUNK_INDEX ? LPL_INDEX_VERSION :
+				    LPL_FORMAT_VERSION;
+
+	return header->version >= LPL_FORMAT_VERSION && header->version <= latest;
+}
+
+/* Of a HEADER: does it begin a segment that follows another? */
+static inline bool lpl_chunk_goes_on(const struct lpl_chunk_header *header)
+{
+	return (header->version - LPL_FORMAT_VERSION) & LPL_SEGMENT_VERSION;
 }
 
 uint64_t lpl_checksum(const void *bytes, size_t size);

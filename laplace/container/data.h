@@ -22,7 +22,6 @@ enum lpl_columns {
 #define LPL_CHUNK_EVENTS_WRITTEN 4096
 #endif
 #define LPL_BATCH 256		/* references taken through the columns at a time */
-#define LPL_FLAGS_MAX 15	/* all of enum lpl_flags */
 #define LPL_TYPE_SLOTS 8	/* LPL_TYPES, rounded up so that any 3 bits index it */
 
 /* The most bytes an event takes: 11 fixed numbers, the arguments, the text. */

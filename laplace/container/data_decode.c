@@ -10,6 +10,7 @@
 #include "base/try.h"
 #include "base/varint.h"
 #include "data.h"
+#include "record/flags.h"
 
 #define EVENT_BYTES_MIN 10	/* the least that an event takes */
 
@@ -58,7 +59,7 @@ static bool join(struct lpl_ref *refs, size_t count, struct lpl_clocks *before,
 		bad |= (uint64_t)(paged && address >> (64 - LPL_PAGE_SHIFT));
 		address <<= shift;
 
-		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > LPL_FLAGS_MAX) |
+		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > lpl_flags_max(type, paged)) |
 		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
 		       (uint64_t)!lpl_ref_follows(now.ref, flags, before->ref) |
 		       (uint64_t)(now.instr < before->instr) |

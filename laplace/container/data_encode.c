@@ -14,6 +14,7 @@
 
 #include "base/varint.h"
 #include "data.h"
+#include "record/flags.h"
 
 #define PAGE_OFFSET_MASK ((UINT64_C(1) << LPL_PAGE_SHIFT) - 1)
 
@@ -70,7 +71,7 @@ static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_re
 		const struct lpl_ref *r = &refs[i];
 		bool paged = r->flags & LPL_PAGED;
 
-		if (r->type >= LPL_TYPES || r->flags > LPL_FLAGS_MAX || r->reserved != 0)
+		if (r->type >= LPL_TYPES || r->flags > lpl_flags_max(r->type, paged) || r->reserved != 0)
 			return lpl_fail(report, LPL_ERR_USAGE,
 					"reference %" PRIu64 ": type %u, flags %#x or reserved field %#x"
 					" is out of range", r->ref, r->type, r->flags,
@@ -116,7 +117,7 @@ static bool split(struct lpl_data_encoder *encoder, const struct lpl_ref *refs, 
 		unsigned int shift = paged ? LPL_PAGE_SHIFT : 0;
 		uint64_t instrs = r->instr - before.instr;
 
-		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > LPL_FLAGS_MAX) | r->reserved |
+		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > lpl_flags_max(type, paged)) | r->reserved |
 		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
 		       (uint64_t)(paged && (address & PAGE_OFFSET_MASK)) |
 		       (uint64_t)!lpl_ref_follows(r->ref, flags, floor.ref) | (uint64_t)(r->instr < floor.instr) |

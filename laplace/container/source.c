@@ -69,7 +69,7 @@ static bool continues(const struct lpl_source *source, const struct lpl_chunk_he
 	const struct lpl_chunk_header *before = &source->before;
 
 	/* a segment that is read alone begins anywhere */
-	if (header->kind == LPL_CHUNK_HEADER && header->version == LPL_SEGMENT_VERSION &&
+	if (header->kind == LPL_CHUNK_HEADER && lpl_chunk_goes_on(header) &&
 	    !source->manifest)
 		return header->refs_so_far > 0 || header->events_so_far > 0;
 	return lpl_clocks_equal(&header->base, &before->last) &&
@@ -129,7 +129,7 @@ static const char *header_fault(const struct lpl_source *source,
 	if (!records && (!lpl_clocks_equal(&header->first, &header->base) ||
 			 !lpl_clocks_equal(&header->last, &header->base)))
 		return "it has clocks but no records";
-	if (header->kind == LPL_CHUNK_HEADER && header->version == LPL_FORMAT_VERSION &&
+	if (header->kind == LPL_CHUNK_HEADER && !lpl_chunk_goes_on(header) &&
 	    header->refs_before != 0)
 		return "its totals are wrong for its kind";
 	return NULL;
@@ -176,9 +176,8 @@ static enum lpl_error read_header(struct lpl_source *source, struct lpl_loaded_c
 					  header->checksum, found);
 	if (!lpl_chunk_version_known(header))
 		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
-				"%s: version %u of the format is not known (only %d is); a newer"
-				" Laplace may read it", source->name, header->version,
-				LPL_FORMAT_VERSION);
+				"%s: version %u of the format is not known; a newer Laplace may read it",
+				source->name, header->version);
 	if (header->kind < LPL_CHUNK_HEADER || header->kind > LPL_CHUNK_STATE)
 		return lpl_fail(&chunk->failure, LPL_ERR_FORMAT,
 				"%s: chunk %u at offset %" PRIu64 ": kind %u is not known; a newer"

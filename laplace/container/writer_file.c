@@ -60,6 +60,14 @@ enum lpl_error lpl_writer_write_index(struct lpl_writer *writer, bool last_file)
 	return writer->failure.error;
 }
 
+/* Readers of before would take LPL_WALK_FLAGS for damage. */
+static bool has_walk_flags(const struct lpl_meta *meta)
+{
+	const char *walks = lpl_meta_get(meta, LPL_META_WALKS);
+
+	return walks && strcmp(walks, "described") == 0;
+}
+
 enum lpl_error lpl_writer_write_header(struct lpl_writer *writer, const struct lpl_meta *meta,
 				       struct lpl_report *report)
 {
@@ -67,7 +75,8 @@ enum lpl_error lpl_writer_write_header(struct lpl_writer *writer, const struct l
 	const struct lpl_totals totals = totals_at_end(writer, false);
 	const bool goes_on = writer->refs_so_far > 0 || writer->events_so_far > 0;
 	struct lpl_chunk_header header = {
-		.version = goes_on ? LPL_SEGMENT_VERSION : 0,
+		.version = (uint16_t)(LPL_FORMAT_VERSION + (goes_on ? LPL_SEGMENT_VERSION : 0) +
+				      (has_walk_flags(meta) ? LPL_WALKS_VERSION : 0)),
 		.kind = LPL_CHUNK_HEADER, .base = *last, .first = *last, .last = *last,
 		.refs_so_far = writer->refs_so_far, .events_so_far = writer->events_so_far,
 		.refs_before = goes_on ? lpl_totals_before(&totals) : 0,

@@ -14,7 +14,9 @@
  *	TYPE REF INSTR CYCLE SPACE ADDRESS LENGTH [FLAGS]
  *					a reference: r, w, i, p, q; SPACE and
  *					ADDRESS in hex; FLAGS of the letters u
- *					(user), s (second), p (page; LENGTH is 0)
+ *					(user), s (second), p (page; LENGTH is 0), and of p and q
+ *					a (for a read, or sets the accessed bit), d (for a
+ *					write, or sets the dirty bit), both (for a fetch)
  *	event TAG REF INSTR CYCLE SPACE TID TGID A,B,... TEXT
  *					numbers in decimal, SPACE and arguments
  *					in hex; - for no arguments, for no text
@@ -111,7 +113,9 @@ static bool add_ref(struct maker *maker, const char *line)
 	ref.type = (uint8_t)(type - letters);
 	ref.flags = (uint8_t)((strchr(flags, 'u') ? LPL_USER : 0) |
 			      (strchr(flags, 's') ? LPL_SECOND : 0) |
-			      (strchr(flags, 'p') ? LPL_PAGED : 0));
+			      (strchr(flags, 'p') ? LPL_PAGED : 0) |
+			      (strchr(flags, 'a') ? LPL_FOR_READ : 0) |
+			      (strchr(flags, 'd') ? LPL_FOR_WRITE : 0));
 	if (!open_writer(maker))
 		return false;
 	sink = lpl_writer_sink(maker->writer);

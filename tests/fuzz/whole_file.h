@@ -51,7 +51,7 @@ static inline void put_in_place(struct maker *maker, struct lpl_chunk_header *he
 	bool follows = before->refs_so_far > 0 || before->events_so_far > 0;
 	bool begins = header->kind == LPL_CHUNK_HEADER;
 
-	header->version = begins && follows ? LPL_SEGMENT_VERSION : LPL_FORMAT_VERSION;
+	header->version = LPL_FORMAT_VERSION + (begins && follows ? LPL_SEGMENT_VERSION : 0);
 	header->sequence = maker->size == 0 ? 0 : before->sequence + 1;
 	if (!has_records)
 		header->refs = header->events = 0;

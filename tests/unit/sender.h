@@ -151,7 +151,7 @@ static inline void log_ref(struct logger *l, const struct lpl_ref *r)
 	if (r->type == LPL_FETCH)
 		log_fetch(l, r);
 	else if (is_walk(r))
-		lpl_log_walk(&l->log, r->instr, r->address, r->length, is_write(r));
+		lpl_log_walk(&l->log, r->instr, r->address, r->length, is_write(r), r->flags & LPL_WALK_FLAGS);
 	else
 		lpl_log_data(&l->log, r->instr, r->address, r->length,
 			     (is_write(r) ? LPL_LOG_WRITE : 0) |

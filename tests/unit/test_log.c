@@ -118,11 +118,13 @@ static void walk(struct processor *p)
 {
 	const uint64_t physical = next_random(&p->random) >> 20;
 	const bool write = dice(p, 2);
+	const unsigned flags = (unsigned)dice(p, 4) * LPL_FOR_READ;
 
 	if (!p->recording || p->suppressed)
 		return;
-	lpl_log_walk(p->log, p->instr, physical, 8, write);
+	lpl_log_walk(p->log, p->instr, physical, 8, write, flags);
 	refers(p, write ? LPL_WALK_WRITE : LPL_WALK_READ, physical, 8, false, false);
+	p->done.items[p->done.count - 1].ref.flags = (uint8_t)flags;
 }
 
 /* The cycle counter jumps, from the instruction `instr` on. */

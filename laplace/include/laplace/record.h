@@ -51,6 +51,16 @@ char lpl_type_letter(enum lpl_type type);
 				 * lies in several pages), to be replayed in its place:
 				 * nothing was referenced here, and the clocks are
 				 * those of the reference it was put after */
+/*
+ * Of a walk's references alone, where walks are described (LPL_META_WALKS; walk.h), and without
+ * LPL_PAGED; none of them: that is not known, or (of a read) it was made to load CR3.
+ */
+#define LPL_FOR_READ	0x10	/* of LPL_WALK_READ: what the tables are walked for */
+#define LPL_FOR_WRITE	0x20
+#define LPL_FOR_FETCH	0x30
+#define LPL_ACCESSED	0x10	/* of LPL_WALK_WRITE: which bits of the entry it sets */
+#define LPL_DIRTY	0x20
+#define LPL_WALK_FLAGS	0x30
 
 /* One reference. */
 struct lpl_ref {
@@ -246,7 +256,20 @@ struct lpl_event {
 	EVENT(LPL_EVENT_TLB_FLUSH, 0x10011, "tlb-flush", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_TLB_FLUSH, KIND, 0, "kind", KTR_DECIMAL) \
 	ARG(LPL_EVENT_TLB_FLUSH, ADDRESS, 1, "address", KTR_HEX)	/* of LPL_TLB_PAGE */ \
-	ARG(LPL_EVENT_TLB_FLUSH, SPACE, 2, "space", KTR_HEX)
+	ARG(LPL_EVENT_TLB_FLUSH, SPACE, 2, "space", KTR_HEX) \
+\
+	/* the processor walks this frame as a table, from here on (walk.h).  Tables are numbered from \
+	 * the last one, an entry of which maps 4096 bytes: 1 to 5.  A frame of `none`: of no frame \
+	 * and no entry anything is known. */ \
+	EVENT(LPL_EVENT_PAGE_TABLE, 0x10012, "page-table", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_PAGE_TABLE, FRAME, 0, "frame", KTR_HEX) \
+	ARG(LPL_EVENT_PAGE_TABLE, TABLE, 1, "table", KTR_DECIMAL) \
+\
+	/* the entry of a page table at this physical address maps a page, larger than 4096 bytes, by \
+	 * itself (1), or not any more (0) */ \
+	EVENT(LPL_EVENT_LARGE_ENTRY, 0x10013, "large-entry", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_LARGE_ENTRY, ADDRESS, 0, "address", KTR_HEX) \
+	ARG(LPL_EVENT_LARGE_ENTRY, LARGE, 1, "large", KTR_DECIMAL)
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)

@@ -118,7 +118,7 @@ static enum lpl_error canonical_reference(struct lpl_merge_output *output,
 	*ref = *merged->ref;
 	ref->space = 0;
 	ref->address = merged->page << LPL_PAGE_SHIFT;
-	ref->flags |= LPL_PAGED;
+	ref->flags = (uint8_t)((ref->flags & ~LPL_WALK_FLAGS) | LPL_PAGED);
 	ref->length = 0;
 	return canonical->count == BATCH ? send(canonical, report) : LPL_OK;
 }
@@ -206,6 +206,7 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 	lpl_meta_remove(meta, LPL_META_SEGMENT);	/* what is made of one is none */
 	lpl_meta_remove(meta, LPL_META_IMAGES);
 	lpl_meta_remove(meta, LPL_META_TRANSLATIONS);
+	lpl_meta_remove(meta, LPL_META_WALKS);
 	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK || !remove_annotations(meta) ||
 	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);

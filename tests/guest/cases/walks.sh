@@ -23,3 +23,20 @@ done
 recorded walks-sad:16 known --reduce sad:16 --start off --walks
 "$PROGRAMS/compare-traces" -r window:16+sad:16 "$WORK/walks.lpl" "$WORK/walks-sad:16.lpl" ||
 	fail "with walks, sad:16 as recorded is not window:16+sad:16 of the whole run"
+
+# Each is the one that Bochs' own debugger shows, and each reference goes where its TLB says (physical.h).  A whole
+# boot's end, where LONG=yes; else some of it.
+at=150000000 steps=2000000
+[ "${LONG:-}" != yes ] || at=400000000 steps=40000000
+printf '%s\n' "step $at" 'laplace on' 'trace-mem on' "step $steps" 'trace-mem off' quit >"$WORK/walks.rc"
+"$BOCHS" -q -f "$IMAGE/boot.bochsrc" -dbg -rc "$WORK/walks.rc" \
+	"laplace: trace=$WORK/walked.lpl, reduce=none, start=off, walks=on, physical=on, overwrite=on" \
+	2>"$WORK/walks.log" </dev/null | awk '/; P/ { print; more = 1; next } more { print; more = 0 }' >"$WORK/walks.shown" ||
+	fail "in the debugger: $(said "$WORK/walks.log")"
+verify "$WORK/walked.lpl"
+"$PROGRAMS/walk-check" "$WORK/walked.lpl" <"$WORK/walks.shown" >"$WORK/walks.compared" || fail "walks are others than the debugger's"
+echo "# $(cat "$WORK/walks.compared"); $(said "$WORK/walks.log")"
+# nearly all have an access that they were made for
+awk '{ exit !($2 > 10000 && $4 > 3000 && $6 * 100 < $4) }' "$WORK/walks.compared" || fail "hardly a walk: $(cat "$WORK/walks.compared")"
+checked=$(sed -n 's/^laplace: the frames of \([0-9]*\) references are those.*/\1/p' "$WORK/walks.log")
+[ "${checked:-0}" -gt $((steps * 3 / 2)) ] || fail "the frames of only ${checked:-0} references were compared"
