@@ -97,6 +97,7 @@ static void count_losses(struct lpl_exporter *exporter, const struct lpl_ref *re
 	struct lpl_losses *losses = &exporter->result.losses;
 
 	losses->addresses += (ref->flags & LPL_PAGED) != 0;
+	losses->purposes += (ref->flags & LPL_WALK_FLAGS) != 0;
 	losses->spaces += exporter->any && ref->space != exporter->last.space;
 }
 
@@ -325,6 +326,8 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 	if (losses->walks)
 		at = stpcpy(at, "references to page tables are printed as reads and writes, of "
 				"physical addresses\n");
+	else if (losses->purposes)
+		at = stpcpy(at, "what page tables were walked for is left out (`laplace cat --walks' has it)\n");
 	if (losses->events)
 		sprintf(at, "%" PRIu64 " events are left out\n", losses->events);
 	return text;

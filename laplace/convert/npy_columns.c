@@ -138,6 +138,8 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 
 	for (int i = 0; i < COLUMNS; i++)
 		LPL_TRY(take_column(made, i, refs, count, report));
+	for (size_t i = 0; i < count; i++)
+		made->result.losses.purposes += (refs[i].flags & LPL_WALK_FLAGS) != 0;
 	made->result.refs += count;
 	return LPL_OK;
 }

@@ -66,8 +66,9 @@ static bool is_walk(const struct lpl_ref *ref)
 
 static bool is_left_out(const struct comparison *c, const struct lpl_event *event)
 {
-	return c->without_translations && event->tag >= LPL_EVENT_TRANSLATION &&
-	       event->tag <= LPL_EVENT_TLB_FLUSH;
+	return (c->without_translations && event->tag >= LPL_EVENT_TRANSLATION &&
+		event->tag <= LPL_EVENT_TLB_FLUSH) ||
+	       (c->without_walks && event->tag >= LPL_EVENT_PAGE_TABLE && event->tag <= LPL_EVENT_LARGE_ENTRY);
 }
 
 /* Have something of B at hand, unless it has ended. */

@@ -46,6 +46,16 @@ class Machine:
             tag, self.ref, self.instr, self.instr + self.offset, 7 + self.task, tid, tid,
             ",".join("%x" % arg for arg in args) or "-", text))
 
+    def walk(self):
+        """Of few entries, and what they are changes now and then."""
+        draw = self.random
+        entry = draw.randrange(20) << 12 | draw.randrange(3) << 3
+        if draw.random() < .5:
+            self.event(0x10012, (entry >> 12 if draw.random() < .95 else 2**64 - 1, draw.randint(1, 5)))
+        if draw.random() < .3:
+            self.event(0x10013, (entry, draw.randrange(2)))
+        self.reference(draw.choice("pq"), entry, 8, "k" + draw.choice(("", "a", "d", "ad")), 0)
+
     def odd(self):
         """What seldom happens, each in its turn."""
         draw = self.random
@@ -57,7 +67,7 @@ class Machine:
         elif which == 1:
             self.reference("r", draw.getrandbits(64) | 1 << 63, draw.randint(1, 4096))
         elif which == 2:
-            self.reference(draw.choice("pq"), draw.getrandbits(40) & ~7, 8, "k", 0)
+            self.walk()
         elif which == 3:
             self.reference("w", draw.getrandbits(40), draw.choice([3, 10, 24, 32, 64]))
         elif which == 4:    # as supervisor, in the program's mode
@@ -129,7 +139,7 @@ def main():
 
     def make(path, chunk, *lines):
         subprocess.run([make_trace, path, str(chunk)], check=True,
-                       input="\n".join(["meta machine cpu: ips=1000000", "meta reduction none",
+                       input="\n".join(["meta machine cpu: ips=1000000", "meta reduction none", "meta walks described",
                                         *lines, ""]).encode("latin-1"))
 
     lines = Machine(1).run(60000)

@@ -126,8 +126,7 @@ def read_runs(payload, n, base):                                                
                 run.append(((0 if own else 3) + code % 2, d, own * space,
                             where | (M64 ^ M48) * (where >> 47),
                             told or (1, 2, 4, 8, 16, 10, 32)[code >> 1 & 7],
-                            user & ~(code >> 5) & 1 | (code >> 4 & 1) * SECOND if own
-                            else code & 0x30))
+                            user & ~(code >> 5) & 1 | code >> 3 & SECOND if own else code & 48))
         return run
     while made < n:                                                             # 9.3
         best, other, doubt = table.get(context, (0, 0, 0))

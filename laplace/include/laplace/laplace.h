@@ -27,5 +27,6 @@
 #include <laplace/tlb.h>
 #include <laplace/trace.h>
 #include <laplace/translation.h>
+#include <laplace/walk.h>
 
 #endif
