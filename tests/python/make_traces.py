@@ -67,7 +67,8 @@ class Machine:
         elif which == 1:
             self.reference("r", draw.getrandbits(64) | 1 << 63, draw.randint(1, 4096))
         elif which == 2:
-            self.walk()
+            for _ in range(draw.randrange(20)):
+                self.walk()
         elif which == 3:
             self.reference("w", draw.getrandbits(40), draw.choice([3, 10, 24, 32, 64]))
         elif which == 4:    # as supervisor, in the program's mode
