@@ -5,6 +5,7 @@
  */
 #include "laplace.h"
 
+#include <linux/fs.h>
 #include <linux/tracepoint.h>
 
 /*
@@ -237,6 +238,25 @@ static const char *lpl_used(const struct lpl_hook *hook)
 	return hook->used ? hook->used->name : "none";
 }
 
+/*
+ * With every probe that comes or goes, ftrace looks through all of the kernel's functions several
+ * times, which is a third of a guest's boot.  While it is switched off it only notes what is wanted,
+ * and sees to all of it at once when it is switched on again.  Where this cannot be done it goes
+ * slowly.
+ */
+static bool lpl_switch_ftrace(const char *value)
+{
+	struct file *file = filp_open("/proc/sys/kernel/ftrace_enabled", O_WRONLY, 0);
+	ssize_t written;
+	loff_t from = 0;
+
+	if (IS_ERR(file))
+		return false;
+	written = kernel_write(file, value, strlen(value), &from);
+	filp_close(file, NULL);
+	return written == strlen(value);
+}
+
 /* Which kernel interface each event comes from, a line for each group. */
 static void lpl_list(void)
 {
@@ -262,7 +282,7 @@ static void lpl_refuse(const struct lpl_hook *hook, int error)
 	       hook->points->event, error);
 }
 
-int lpl_attach(void)
+static int lpl_attach_all(void)
 {
 	struct lpl_hook *hook;
 	size_t group;
@@ -273,22 +293,40 @@ int lpl_attach(void)
 		if (!error || hook->points->optional)
 			continue;
 		lpl_refuse(hook, error);
-		lpl_detach();
 		/* What "no such file" means to insmod would mislead. */
 		return error == -ENOENT ? -EOPNOTSUPP : error;
 	}
-	lpl_list();
 	return 0;
+}
+
+int lpl_attach(void)
+{
+	bool off = lpl_switch_ftrace("0");
+	int error = lpl_attach_all();
+
+	if (off && !lpl_switch_ftrace("1") && !error) {
+		pr_err("ftrace cannot be switched on again: refusing to load\n");
+		error = -EIO;
+	}
+	if (error)
+		lpl_detach();
+	else
+		lpl_list();
+	return error;
 }
 
 void lpl_detach(void)
 {
 	struct lpl_hook *hook;
 	size_t group;
+	bool off;
 
 	lpl_record_stop();
+	off = lpl_switch_ftrace("0");
 	for_each_lpl_hook(group, hook)
 		lpl_detach_hook(hook);
+	if (off && !lpl_switch_ftrace("1"))
+		pr_err("ftrace cannot be switched on again\n");
 	/* A handler may still be running on another processor. */
 	tracepoint_synchronize_unregister();
 }
