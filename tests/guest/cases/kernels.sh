@@ -3,7 +3,8 @@
 # `laplace run --kernel PACKAGE`: another kernel of the distribution, with all that the cloud's has not
 # built in, brought by the machine's own apt.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
-export XDG_CACHE_HOME=$WORK/cache
+# which is brought while nobody waits for it
+export XDG_CACHE_HOME=$WORK/kernels-cache
 command -v apt-get >/dev/null || skip "there is no apt"
 cd "$WORK" || exit
 "$LAPLACE" run --kernel linux-image-amd64 -O -o kernels.lpl -- uname -r >kernels.stdout 2>kernels.stderr ||
