@@ -248,7 +248,7 @@ static void run_trace(struct study *study, const char *path)
 {
 	struct lpl_machine machine = {.cpus = 1, .scheduler = LPL_SCHEDULER_RECORDED};
 	struct lpl_report report = { 0 };
-	struct lpl_schedule *schedule;
+	struct lpl_schedule *schedule = NULL;
 	struct lpl_reader *reader;
 
 	study->trace = path;

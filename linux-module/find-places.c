@@ -8,8 +8,6 @@
  * Exit status: 0; 1 the kernel lacks something, or has it in a way that the module does not
  * know, and what is said by name; 2 usage; 3 it cannot be read as such a kernel.
  */
-#define _GNU_SOURCE
-
 #include "btf.h"
 #include "places.h"
 
