@@ -4,7 +4,7 @@
  *
  *	stream ─► lpl_merge ─► survey.c ─┬─ survey_events
  *	                                 ├─ survey_tasks ─ survey_processes
- *	                                 ├─ survey_frames
+ *	                                 ├─ survey_frames ─ survey_spaces
  *	                                 ├─ survey_walks
  *	                                 └─ survey_pages ─┬─ survey_files, survey_hottest
  *	                                                  └─ survey_page_times
@@ -133,6 +133,9 @@ static enum lpl_error count_event(struct survey *survey, const struct lpl_event 
 				  struct lpl_report *report)
 {
 	lpl_survey_events_count(&survey->events, event, survey->time.result.length);
+	if (survey->results.frames && !survey->tasks.in_snapshot &&
+	    !lpl_survey_spaces_follow(&survey->frames.spaces, event))
+		return no_memory(report);
 	switch (event->tag) {
 	case KTR_SNAPSHOT:
 		survey->tasks.in_snapshot = event->arg[KTR_SNAPSHOT_BEGINS] != 0;
@@ -230,7 +233,8 @@ static enum lpl_error on_finish(struct lpl_merge_output *output, struct lpl_repo
 		return no_memory(report);
 	lpl_survey_tasks_finish(&survey->tasks);
 	lpl_survey_pages_finish(&survey->pages);
-	lpl_survey_frames_finish(&survey->frames);
+	if (!lpl_survey_frames_finish(&survey->frames))
+		return no_memory(report);
 	lpl_survey_walks_break(&survey->walks);
 	sum_references(survey);
 	return LPL_OK;

@@ -38,7 +38,7 @@ enum lpl_error lpl_survey_frames_init(struct survey_frames *frames, bool asked,
 	*frames = (struct survey_frames){ .count = 0 };
 	lpl_map_init(&frames->index, 1);
 	lpl_map_init(&frames->used_by, 2);
-	lpl_map_init(&frames->pages, 3);
+	lpl_survey_spaces_init(&frames->spaces);
 	return asked ? lpl_translations_open(&frames->translations, report) : LPL_OK;
 }
 
@@ -47,7 +47,7 @@ void lpl_survey_frames_free(struct survey_frames *frames)
 	lpl_translations_close(frames->translations);
 	lpl_map_free(&frames->index);
 	lpl_map_free(&frames->used_by);
-	lpl_map_free(&frames->pages);
+	lpl_survey_spaces_free(&frames->spaces);
 	free(frames->frame);
 }
 
@@ -57,7 +57,7 @@ enum lpl_error lpl_survey_frames_follow(struct survey_frames *frames, const stru
 	if (!frames->translations)
 		return LPL_OK;
 	if (event->tag == LPL_EVENT_TRANSLATION || event->tag == LPL_EVENT_RETRANSLATION ||
-	    event->tag == LPL_EVENT_GAP)
+	    event->tag == LPL_EVENT_GAP || event->tag == KTR_SPACE_DUPLICATE || event->tag == KTR_SPACE_END)
 		memset(frames->last, 0, sizeof(frames->last));
 	return lpl_translations_follow(frames->translations, event, report);
 }
@@ -103,21 +103,19 @@ static bool count_space(struct survey_frames *frames, struct survey_frame *frame
 	return true;
 }
 
-/* Is the page new, or elsewhere than when it was last used? */
+/* Is the page new? */
 static bool count_page(struct survey_frames *frames, uint64_t space, const struct lpl_translation *found,
 		       uint64_t first_frame, struct lpl_survey_mapped *mapped)
 {
-	uint64_t *frame = lpl_map_reach(&frames->pages, LPL_KEY(found->global ? KTR_NONE : space, found->page,
-								found->shift));
+	bool is_new;
 
-	if (!frame)
+	if (!lpl_survey_spaces_use(&frames->spaces, found->global ? KTR_NONE : space, found, first_frame,
+				   &is_new))
 		return false;
-	if (*frame == 0) {
+	if (is_new) {
 		mapped->pages++;
 		mapped->bytes += UINT64_C(1) << found->shift;
 	}
-	frames->result.moved += *frame != 0 && *frame != first_frame + 1;
-	*frame = first_frame + 1;
 	return true;
 }
 
@@ -170,22 +168,35 @@ static int by_frame(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-void lpl_survey_frames_finish(struct survey_frames *frames)
+static void count_run(struct lpl_survey_frames *result, uint64_t length)
+{
+	result->runs++;
+	result->longest_run = length > result->longest_run ? length : result->longest_run;
+	result->by_run[lpl_survey_run_class(length)] += length;
+}
+
+bool lpl_survey_frames_finish(struct survey_frames *frames)
 {
 	struct lpl_survey_frames *result = &frames->result;
 	uint64_t run = 0;
 
+	if (!lpl_survey_spaces_finish(&frames->spaces))
+		return false;
+	result->forks = frames->spaces.forks;
+	result->contiguity = frames->spaces.contiguity;
+	result->moved = frames->spaces.moved;
 	if (frames->count == 0)
-		return;
+		return true;
 	result->all = frames->count;
 	for (size_t i = 0; i < frames->count; i++)
 		result->by_spaces[lpl_survey_sharing_of(frames->frame[i].spaces)]++;
 	qsort(frames->frame, frames->count, sizeof(*frames->frame), by_frame);
 	for (size_t i = 0; i < frames->count; i++) {
-		const bool goes_on = i > 0 && frames->frame[i].frame == frames->frame[i - 1].frame + 1;
-
-		run = goes_on ? run + 1 : 1;
-		result->runs += !goes_on;
-		result->longest_run = run > result->longest_run ? run : result->longest_run;
+		run++;
+		if (i + 1 < frames->count && frames->frame[i + 1].frame == frames->frame[i].frame + 1)
+			continue;
+		count_run(result, run);
+		run = 0;
 	}
+	return true;
 }

@@ -7,6 +7,7 @@
 #include <laplace/translation.h>
 
 #include "base/map.h"
+#include "survey_spaces.h"
 
 struct survey_frame;
 
@@ -17,7 +18,7 @@ struct survey_frames {
 	struct survey_frame *frame;
 	size_t count, room;
 	struct lpl_map used_by;		/* frame, space -> 1 */
-	struct lpl_map pages;		/* space, page, shift -> its frame + 1 when it was last looked at */
+	struct survey_spaces spaces;
 	/* the page of each type's last reference: nothing of it has changed since */
 	struct survey_frames_last {
 		uint64_t space, page;
@@ -33,7 +34,7 @@ enum lpl_error lpl_survey_frames_follow(struct survey_frames *frames, const stru
 					struct lpl_report *report);
 /* false: no memory. */
 bool lpl_survey_frames_reference(struct survey_frames *frames, const struct lpl_ref *ref);
-/* Results that are known at the end. */
-void lpl_survey_frames_finish(struct survey_frames *frames);
+/* Results that are known at the end.  false: no memory. */
+bool lpl_survey_frames_finish(struct survey_frames *frames);
 
 #endif

@@ -34,6 +34,7 @@ void trace_walks_by_file(struct table *table, const struct surveyed_trace *trace
 /* Of a trace with translations. */
 void trace_mapped(struct table *table, const struct surveyed_trace *trace);
 void trace_frames_by_spaces(struct table *table, const struct surveyed_trace *trace);
+void trace_frames_by_run(struct table *table, const struct surveyed_trace *trace);
 /* The file's name, or number, in buf, which is returned. */
 #define PLACE_SIZE 1400
 char *trace_file_name(const struct lpl_survey_file *file, char buf[PLACE_SIZE]);

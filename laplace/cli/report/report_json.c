@@ -150,6 +150,14 @@ static void put_walks(struct json_writer *writer, const struct surveyed_trace *t
 	json_writer_end(writer, '}');
 }
 
+static json_t *forks_json(const struct lpl_survey_forks *forks)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}",
+		"forks", cli_json(forks->count), "pages", cli_json(forks->pages),
+		"same_frame", cli_json(forks->kept), "other_frame", cli_json(forks->copied),
+		"left_by_parent", cli_json(forks->left_by_parents));
+}
+
 static void put_frames(struct json_writer *writer, const struct surveyed_trace *trace)
 {
 	const struct lpl_survey_frames *frames = trace->survey->frames;
@@ -161,9 +169,14 @@ static void put_frames(struct json_writer *writer, const struct surveyed_trace *
 	json_writer_put(writer, "runs", cli_json(frames->runs));
 	json_writer_put(writer, "longest_run", cli_json(frames->longest_run));
 	json_writer_put(writer, "moved", cli_json(frames->moved));
+	json_writer_put(writer, "forks", forks_json(&frames->forks));
+	json_writer_put(writer, "regions", cli_json(frames->contiguity.regions));
+	json_writer_put(writer, "regions_in_place", cli_json(frames->contiguity.regions_in_place));
+	json_writer_put(writer, "pages_in_place", cli_json(frames->contiguity.pages_in_place));
 	json_writer_put(writer, "unknown_references", cli_json(frames->unknown));
 	put_rows(writer, "mapped", trace, trace_mapped);
 	put_rows(writer, "by_spaces", trace, trace_frames_by_spaces);
+	put_rows(writer, "by_run", trace, trace_frames_by_run);
 	json_writer_end(writer, '}');
 }
 

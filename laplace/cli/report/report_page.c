@@ -231,6 +231,37 @@ static void put_walks(struct page *page)
 		trace_walks_by_file(&page->table, page->trace);
 }
 
+static void put_forks(struct page *page)
+{
+	const struct lpl_survey_forks *forks = &page->trace->survey->frames->forks;
+
+	if (!forks->count)
+		return;
+	say(page, "  forks: %" PRIu64 ", of spaces that had used %" PRIu64 " pages. Of these the child used %"
+	    PRIu64 " in the same frame,\n    %" PRIu64 " in another one, %" PRIu64 " never; the parent used %"
+	    PRIu64 " in another one\n",
+	    "<p class=\"dim\">%" PRIu64 " forks of spaces that had used %" PRIu64 " pages: of these the child "
+	    "used %" PRIu64 " in the same frame, %" PRIu64 " in another one, %" PRIu64 " never; the parent used %"
+	    PRIu64 " in another one.</p>\n", forks->count, forks->pages, forks->kept, forks->copied,
+	    forks->pages - forks->kept - forks->copied, forks->left_by_parents);
+}
+
+static void put_scattered(struct page *page)
+{
+	const struct lpl_survey_frames *frames = page->trace->survey->frames;
+	const struct lpl_survey_contiguity *contiguity = &frames->contiguity;
+
+	trace_frames_by_run(&page->table, page->trace);
+	say(page, "  frames referenced: %" PRIu64 ", in %" PRIu64 " runs, of which the longest has %" PRIu64
+	    "\n  regions of 2 MB with pages of 4 KB: %" PRIu64 "; in place for a page of 2 MB: %" PRIu64 " (%"
+	    PRIu64 " pages)\n",
+	    "<p class=\"dim\">%" PRIu64 " frames were referenced, in %" PRIu64 " runs, of which the longest "
+	    "has %" PRIu64 ". %" PRIu64 " regions of 2 MB have pages of 4 KB; of %" PRIu64 " of them all (%" PRIu64
+	    " pages) are where they would be in a page of 2 MB.</p>\n",
+	    frames->all, frames->runs, frames->longest_run, contiguity->regions, contiguity->regions_in_place,
+	    contiguity->pages_in_place);
+}
+
 static void put_frames(struct page *page)
 {
 	const struct lpl_survey_frames *frames = page->trace->survey->frames;
@@ -239,11 +270,11 @@ static void put_frames(struct page *page)
 		return;
 	put(page, "PHYSICAL MEMORY, by the processor's translations", "Physical memory", NULL, trace_mapped);
 	trace_frames_by_spaces(&page->table, page->trace);
-	say(page, "  frames referenced: %" PRIu64 ", in %" PRIu64 " runs, of which the longest has %" PRIu64
-	    "\n  pages that were in another frame than when they were used last: %" PRIu64 "\n",
-	    "<p class=\"dim\">%" PRIu64 " frames were referenced, in %" PRIu64 " runs, of which the longest "
-	    "has %" PRIu64 ". %" PRIu64 " times a page was in another frame than when it was used last.</p>\n",
-	    frames->all, frames->runs, frames->longest_run, frames->moved);
+	put_scattered(page);
+	say(page, "  pages that were in another frame than when they were used last: %" PRIu64 "\n",
+	    "<p class=\"dim\">%" PRIu64 " times a page was in another frame than when it was used last.</p>\n",
+	    frames->moved);
+	put_forks(page);
 }
 
 /* ---- system calls and events ---- */

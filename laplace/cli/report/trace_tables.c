@@ -440,6 +440,37 @@ void trace_frames_by_spaces(struct table *table, const struct surveyed_trace *tr
 	table_end(table, 0);
 }
 
+static uint64_t all_runs(const uint64_t by_run[LPL_SURVEY_RUNS])
+{
+	uint64_t sum = 0;
+
+	for (unsigned int run = 0; run < LPL_SURVEY_RUNS; run++)
+		sum += by_run[run];
+	return sum;
+}
+
+static void add_run(struct table *table, const struct surveyed_trace *trace, unsigned int run)
+{
+	const struct lpl_survey_frames *frames = trace->survey->frames;
+	const uint64_t *pages = frames->contiguity.pages;
+
+	TABLE_ROW(table,
+		ALL("run", "in runs of", "in runs of", -13, cell_text(lpl_survey_run_name(run))),
+		ALL("frames", "frames", "frames", 9, cell_number(frames->by_run[run])),
+		NO_JSON("", "", 6, cell_share(frames->by_run[run], frames->all)),
+		ALL("pages", "pages of 4 KB, of programs", "pages of 4 KB", 14, cell_number(pages[run])),
+		NO_JSON("", "", 6, cell_share(pages[run], all_runs(pages))));
+}
+
+void trace_frames_by_run(struct table *table, const struct surveyed_trace *trace)
+{
+	table_begin(table);
+	add_run(table, trace, 0);
+	for (unsigned int run = 0; run < LPL_SURVEY_RUNS; run++)
+		add_run(table, trace, run);
+	table_end(table, 0);
+}
+
 /* ---- system calls ---- */
 
 static void add_call(struct table *table, const struct lpl_survey_call *call)

@@ -320,6 +320,31 @@ struct lpl_survey_mapped {
 	uint64_t frames;	/* of 4096 bytes, in which they were: of a large page often fewer than it has */
 };
 
+/*
+ * What forks do to frames: of the pages that a space had used when it was copied, how many its child used in a
+ * frame of the space's (of the last four that it had there), and how many in another one.
+ */
+struct lpl_survey_forks {
+	uint64_t count;			/* spaces that were copied */
+	uint64_t pages;			/* that these had used, of all sizes; global ones are not counted */
+	uint64_t kept;			/* the child used it, in its parent's frame as long as it lived */
+	uint64_t copied;		/* the child used it, in another frame, from its first use or later */
+	uint64_t left_by_parents;	/* it was elsewhere when the parent used it next: once for each fork */
+};
+
+/* Classes of runs by their length: 1, 2-3, 4-7 ... 512 and more. */
+#define LPL_SURVEY_RUNS 10
+/* "1", "2-3" ... */
+const char *lpl_survey_run_name(unsigned int run);
+
+/* How pages of 4 KB, of spaces and not global, lay in memory at the end of their spaces, as far as they were used. */
+struct lpl_survey_contiguity {
+	uint64_t pages[LPL_SURVEY_RUNS];	/* in runs of pages one after the other, in frames one after the other */
+	uint64_t regions;		/* of 2 MB that have such pages */
+	uint64_t regions_in_place;	/* of which each page is where it would be in one page of 2 MB ... */
+	uint64_t pages_in_place;	/* ... and their pages */
+};
+
 /* Of a trace with translations (translation.h). */
 struct lpl_survey_frames {
 	uint64_t all;				/* frames that were referenced, by data and fetches */
@@ -328,9 +353,12 @@ struct lpl_survey_frames {
 	/* frames by how many spaces referenced them, other than by global pages ("kernel alone": none) */
 	uint64_t by_spaces[LPL_SURVEY_SHARINGS];
 	/* how often a page was in another frame than when it was used last: it was copied, or its space's
-	 * number used again */
+	 * number used again, if the end of the one before is not known */
 	uint64_t moved;
 	uint64_t runs, longest_run;		/* of frames one after the other */
+	uint64_t by_run[LPL_SURVEY_RUNS];	/* frames by the length of the run that they are in */
+	struct lpl_survey_forks forks;
+	struct lpl_survey_contiguity contiguity;
 };
 
 /* ---- a survey ---- */
