@@ -42,6 +42,7 @@ struct options {
 	const char *pool;		/* of compressed caching; NULL: not given */
 	uint64_t huge;			/* of it, too; 0: not given */
 	const char *promote;		/* of TLBs; NULL: not given */
+	const char *caches;		/* of them, too */
 	bool json;
 	enum cli_when progress;
 	const char *trace;
@@ -74,8 +75,8 @@ static void check_memory(struct argp_state *state, void *config)
 	if (kind && (options->sizes || options->fifo || options->page_size || options->local || options->by))
 		argp_error(state, "%s have no memory of pages: -s, --fifo, --page-size, --local, --frames and "
 			   "--by are not for them", kind->plural);
-	if (options->promote && kind != &cli_tlbs)
-		argp_error(state, "--promote is for TLBs: -p tlb:SPEC");
+	if ((options->promote || options->caches) && kind != &cli_tlbs)
+		argp_error(state, "--promote and --caches are for TLBs: -p tlb:SPEC");
 	if (kind == &cli_tlbs || kind == &cli_regions) {
 		if (options->addresses != CLI_ADDRESSES_AUTO && options->addresses != CLI_ADDRESSES_VIRTUAL)
 			argp_error(state, "%s are of virtual addresses: --addresses %s is not for them",
@@ -139,6 +140,9 @@ static const struct cli_option option_table[] = {
 	{ "promote", CLI_TEXT, CLI_INTO(struct options, promote), .argument = "PAGES[,...]",
 	  .help = "With -p tlb: also with huge pages for regions of 2 MB of which so many pages of 4 KB, or "
 	  "more, are touched" },
+	{ "caches", CLI_TEXT, CLI_INTO(struct options, caches), .argument = "LEVELS",
+	  .help = "With -p tlb: send references and what walks load through caches, as those of -p cache "
+	  "(l1d=32K/8/64:l1i=32K/8/64:l2=1M/16/64), and say where walks find their entries" },
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(jobs, struct options, jobs),
@@ -611,7 +615,7 @@ int cmd_sim(int argc, char **argv)
 		const struct cli_hardware sim = {
 			.path = options.trace, .reader = reader, .choice = &options.choice,
 			.addressing = &options.addressing, .page_size = kind.page_size,
-			.promote = options.promote, .jobs = options.jobs, .json = options.json,
+			.promote = options.promote, .caches = options.caches, .jobs = options.jobs, .json = options.json,
 			.progress = options.progress
 		};
 

@@ -178,7 +178,8 @@ static int print_results(const struct units *units, const struct cli_hardware *s
 	json_t *array = sim->json ? json_array() : NULL;
 
 	if (!sim->json)
-		printf("%s%s\n", kind->heading, sim->huge ? ",promote,promoted,wasted" : "");
+		printf("%s%s%s\n", kind->heading, sim->caches ? kind->cache_heading : "",
+		       sim->huge ? ",promote,promoted,wasted" : "");
 	for (size_t i = 0; i < units->count; i++)
 		kind->print(units->unit[i], units->asked[i].spec, units->asked[i].promote, sim, array);
 	if (kind->warn)

@@ -20,6 +20,7 @@ struct cli_hardware {
 	const struct cli_addressing *addressing;
 	uint64_t page_size;			/* of the trace; 0: not known */
 	const char *promote;			/* of TLBs: touched pages, a list; NULL: nothing is */
+	const char *caches;			/* of TLBs: what else goes through them; NULL: none */
 	unsigned int jobs;
 	bool json;
 	enum cli_when progress;
@@ -32,7 +33,8 @@ struct cli_hardware_kind {
 	const char *name;		/* before the colon: "cache" */
 	const char *plural;		/* "caches" */
 	bool takes_events;
-	const char *heading;		/* of CSV */
+	const char *heading;		/* of CSV, and what follows with caches of TLBs; may be NULL */
+	const char *cache_heading;
 	/* `promote` is 0, or touched pages from which on regions of `sim->huge` are promoted */
 	enum lpl_error (*open)(void **unit, const char *spec, unsigned int promote,
 			       const struct cli_hardware *sim, struct lpl_report *report);

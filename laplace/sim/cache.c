@@ -231,6 +231,27 @@ static inline void access_line(struct lpl_cache *cache, uint64_t address, uint64
 		access_level(cache, store, address, space, type, type == LPL_CACHE_WRITE);
 }
 
+void lpl_cache_access(struct lpl_cache *cache, uint64_t address, unsigned int length, uint64_t space,
+		      enum lpl_cache_access type)
+{
+	const unsigned int shift = cache->first[type]->shift;
+	const uint64_t offset = address & ((UINT64_C(1) << shift) - 1);
+	const uint64_t more = length == 0 ? 0 : (offset + length - 1) >> shift;
+
+	access_line(cache, address, space, type);
+	for (uint64_t n = 1; n <= more; n++)
+		access_line(cache, ((address >> shift) + n) << shift, space, type);
+}
+
+const struct lpl_cache_store *lpl_cache_holder(const struct lpl_cache *cache, uint64_t address, uint64_t space)
+{
+	const struct lpl_cache_store *store = cache->first[LPL_CACHE_READ];
+
+	while (store != NULL && lpl_cache_find(store, address, space) == NULL)
+		store = store->below;
+	return store;
+}
+
 static enum lpl_error cache_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 				 struct lpl_report *report)
 {
@@ -250,9 +271,7 @@ static enum lpl_error cache_refs(struct lpl_sink *sink, const struct lpl_ref *re
 		if (ref->flags & LPL_PAGED && shift < LPL_PAGE_SHIFT)
 			return lpl_fail(report, LPL_ERR_USAGE, "simulation: reference %" PRIu64
 					" is to a whole page, and no line of it is known", ref->ref);
-		access_line(cache, ref->address, space, type);
-		for (unsigned int more = lpl_pages_after(ref, shift), n = 1; n <= more; n++)
-			access_line(cache, ((ref->address >> shift) + n) << shift, space, type);
+		lpl_cache_access(cache, ref->address, ref->length, space, type);
 	}
 	return LPL_OK;
 }

@@ -48,6 +48,14 @@ enum lpl_error lpl_cache_parse(struct lpl_cache *cache, const char *spec, struct
 enum lpl_error lpl_cache_check(struct lpl_cache *cache, const char *spec,
 			       const struct lpl_cache_options *options, struct lpl_report *report);
 
+/* ---- what others send through caches (cache.c) ---- */
+
+/* An access to `length` bytes: to each line that it lies in. */
+void lpl_cache_access(struct lpl_cache *cache, uint64_t address, unsigned int length, uint64_t space,
+		      enum lpl_cache_access type);
+/* The first level that has the datum at an address; NULL: memory.  It does not count as used. */
+const struct lpl_cache_store *lpl_cache_holder(const struct lpl_cache *cache, uint64_t address, uint64_t space);
+
 /* ---- one level (cache_store.c) ---- */
 
 /* false: no memory. */

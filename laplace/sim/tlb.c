@@ -36,6 +36,14 @@ static uint64_t covered(const struct lpl_tlb *tlb, unsigned int cache, uint64_t 
 	return tlb->tables == 2 ? address >> 22 : address >> (21 + 9 * cache);
 }
 
+/* So many entries of tables are loaded, the upper ones first. */
+static void load_entries(struct lpl_tlb *tlb, const struct lookup *lookup, unsigned int leaf, unsigned int loads)
+{
+	tlb->walk.loads += loads;
+	for (unsigned int table = leaf + loads; tlb->loads != NULL && table > leaf; table--)
+		lpl_walk_loads_load(tlb->loads, table, lookup->address, lookup->space, lookup->is.global);
+}
+
 static bool find_table(struct lpl_tlb_store *store, uint64_t page, const struct lookup *lookup)
 {
 	struct lpl_tlb_entry *entry = lpl_tlb_find(store->array, page, 0, lookup->space);
@@ -70,11 +78,11 @@ static void walk(struct lpl_tlb *tlb, const struct lookup *lookup)
 			break;
 		}
 	}
+	load_entries(tlb, lookup, leaf, loads);
 	for (unsigned int i = leaf; i < found; i++)
 		if (cache[i].arrays != 0)
 			put_table(&cache[i], covered(tlb, i, lookup->address), lookup);
 	tlb->walk.references[lookup->type]++;
-	tlb->walk.loads += loads;
 }
 
 /* ---- levels ---- */
@@ -258,7 +266,7 @@ static bool translate(struct lpl_tlb *tlb, struct lookup *lookup)
 	return true;
 }
 
-static void access_page(struct lpl_tlb *tlb, uint64_t address, uint64_t space, enum lpl_cache_access type)
+static void look_up_page(struct lpl_tlb *tlb, uint64_t address, uint64_t space, enum lpl_cache_access type)
 {
 	struct lpl_tlb_store *store = tlb->first[type];
 	struct lookup lookup = { .address = address, .space = space, .type = type };
@@ -275,6 +283,40 @@ static void access_page(struct lpl_tlb *tlb, uint64_t address, uint64_t space, e
 	store->has_last = lookup.known;
 }
 
+/* What of an access of `length` bytes lies in the page of `address`. */
+static void access_page(struct lpl_tlb *tlb, uint64_t address, unsigned int length, uint64_t space,
+			enum lpl_cache_access type)
+{
+	const unsigned int rest = (1U << LPL_PAGE_SHIFT) - (address & ((1U << LPL_PAGE_SHIFT) - 1));
+
+	look_up_page(tlb, address, space, type);
+	if (tlb->loads != NULL)
+		lpl_walk_loads_access(tlb->loads, address, length < rest ? length : rest, space, type);
+}
+
+static void access_pages(struct lpl_tlb *tlb, const struct lpl_ref *ref, enum lpl_cache_access type)
+{
+	const unsigned int more = lpl_pages_after(ref, LPL_PAGE_SHIFT);
+
+	access_page(tlb, ref->address, ref->length, ref->space, type);
+	for (unsigned int n = 1; n <= more; n++) {
+		const uint64_t address = ((ref->address >> LPL_PAGE_SHIFT) + n) << LPL_PAGE_SHIFT;
+
+		access_page(tlb, address, (unsigned int)(ref->length - (address - ref->address)), ref->space, type);
+	}
+}
+
+/* What the trace's own walks say of page tables. */
+static enum lpl_error follow_walks(struct lpl_tlb *tlb, const struct lpl_ref *ref, struct lpl_report *report)
+{
+	if (tlb->loads == NULL)
+		return LPL_OK;
+	if (!lpl_is_walk(ref))
+		return lpl_walk_loads_learn(tlb->loads, ref->space, report);
+	lpl_walk_loads_see(tlb->loads, ref);
+	return LPL_OK;
+}
+
 static enum lpl_error tlb_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 			       struct lpl_report *report)
 {
@@ -288,14 +330,12 @@ static enum lpl_error tlb_refs(struct lpl_sink *sink, const struct lpl_ref *refs
 		if (ref->flags & LPL_PAGED)
 			return lpl_fail(report, LPL_ERR_USAGE, "simulation: reference %" PRIu64
 					" is to a whole page, which a reduction has left", ref->ref);
+		LPL_TRY(follow_walks(tlb, ref, report));
 		if (lpl_is_walk(ref))
 			continue;
 		if (tlb->translations == NULL)
 			follow_space(tlb, ref->space);
-		access_page(tlb, ref->address, ref->space, type);
-		for (unsigned int more = lpl_pages_after(ref, LPL_PAGE_SHIFT), n = 1; n <= more; n++)
-			access_page(tlb, ((ref->address >> LPL_PAGE_SHIFT) + n) << LPL_PAGE_SHIFT, ref->space,
-				    type);
+		access_pages(tlb, ref, type);
 	}
 	return LPL_OK;
 }
@@ -367,7 +407,10 @@ static enum lpl_error fill(struct lpl_tlb *tlb, const char *spec, const struct l
 				return lpl_fail(report, LPL_ERR_MEMORY, "tlb '%.80s': no memory for its "
 						"entries", spec);
 	}
-	return options->translations ? lpl_translations_open(&tlb->translations, report) : LPL_OK;
+	if (options->translations)
+		LPL_TRY(lpl_translations_open(&tlb->translations, report));
+	return options->caches == NULL ? LPL_OK :
+	       lpl_walk_loads_open(&tlb->loads, options->caches, tlb->tables, tlb->translations, report);
 }
 
 enum lpl_error lpl_tlb_open(struct lpl_tlb **tlb, const char *spec,
@@ -422,6 +465,21 @@ uint64_t lpl_tlb_unknown(const struct lpl_tlb *tlb)
 	return tlb->unknown;
 }
 
+unsigned int lpl_tlb_tables(const struct lpl_tlb *tlb)
+{
+	return tlb->tables;
+}
+
+const struct lpl_cache *lpl_tlb_caches(const struct lpl_tlb *tlb)
+{
+	return tlb->loads != NULL ? lpl_walk_loads_caches(tlb->loads) : NULL;
+}
+
+const struct lpl_tlb_loads *lpl_tlb_loads(const struct lpl_tlb *tlb, unsigned int table)
+{
+	return tlb->loads != NULL ? lpl_walk_loads_of(tlb->loads, table) : NULL;
+}
+
 void lpl_tlb_close(struct lpl_tlb *tlb)
 {
 	if (tlb == NULL)
@@ -429,6 +487,7 @@ void lpl_tlb_close(struct lpl_tlb *tlb)
 	for (size_t i = 0; i < LPL_TLB_STORES; i++)
 		for (size_t j = 0; j < tlb->store[i].arrays; j++)
 			lpl_tlb_array_free(&tlb->store[i].array[j]);
+	lpl_walk_loads_close(tlb->loads);
 	lpl_translations_close(tlb->translations);
 	free(tlb);
 }

@@ -6,6 +6,7 @@
 #include <laplace/tlb.h>
 #include <laplace/translation.h>
 
+#include "walk_loads.h"
 #include "ways.h"
 
 /* A page, at the size at which an array has it; or what an entry of an upper table covers. */
@@ -58,6 +59,7 @@ struct lpl_tlb {
 	const struct lpl_huge *huge;	/* NULL: no region is promoted */
 	unsigned int promote;		/* from so many touched pages on */
 	struct lpl_translations *translations;	/* NULL: the trace has none */
+	struct lpl_walk_loads *loads;	/* NULL: nothing goes through caches */
 	uint64_t space;			/* without translations: the last reference's */
 	bool has_space;
 	uint64_t unpaged, unknown;

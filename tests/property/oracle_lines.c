@@ -260,7 +260,7 @@ static void reach_exclusive(struct oracle_cache *cache, int first, const struct 
 
 /* ---- the stream ---- */
 
-static void access_bytes(struct oracle_cache *cache, const struct lpl_ref *ref)
+void oracle_cache_access(struct oracle_cache *cache, const struct lpl_ref *ref)
 {
 	const int type = ref->type == LPL_FETCH ? ORACLE_FETCH : is_write(ref) ? ORACLE_WRITE : ORACLE_READ;
 	const int first = cache->level[ORACLE_L1].ways != 0 ? ORACLE_L1 :
@@ -281,7 +281,7 @@ static void access_bytes(struct oracle_cache *cache, const struct lpl_ref *ref)
 	}
 }
 
-void oracle_cache_run(struct oracle_cache *cache, const struct stream *in)
+void oracle_cache_begin(struct oracle_cache *cache)
 {
 	for (int i = 0; i < ORACLE_MEMORY; i++) {
 		struct oracle_level *level = &cache->level[i];
@@ -294,11 +294,21 @@ void oracle_cache_run(struct oracle_cache *cache, const struct stream *in)
 			abort();
 		}
 	}
-	for (size_t i = 0; i < in->count; i++)
-		if (!in->item[i].is_event)
-			access_bytes(cache, &in->item[i].ref);
+}
+
+void oracle_cache_end(struct oracle_cache *cache)
+{
 	for (int i = 0; i < ORACLE_MEMORY; i++) {
 		free(cache->level[i].lines);
 		free(cache->level[i].older);
 	}
+}
+
+void oracle_cache_run(struct oracle_cache *cache, const struct stream *in)
+{
+	oracle_cache_begin(cache);
+	for (size_t i = 0; i < in->count; i++)
+		if (!in->item[i].is_event)
+			oracle_cache_access(cache, &in->item[i].ref);
+	oracle_cache_end(cache);
 }

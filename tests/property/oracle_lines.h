@@ -40,5 +40,9 @@ struct oracle_cache {
 
 /* The levels' shapes and the relation are set.  Counts what the stream does. */
 void oracle_cache_run(struct oracle_cache *cache, const struct stream *in);
+/* The same, one reference after the other. */
+void oracle_cache_begin(struct oracle_cache *cache);
+void oracle_cache_access(struct oracle_cache *cache, const struct lpl_ref *ref);
+void oracle_cache_end(struct oracle_cache *cache);
 
 #endif

@@ -266,7 +266,7 @@ static void walk(struct oracle_tlb *tlb, const struct access *access)
 	const int table = access->size < 21 ? 1 : access->size < 30 ? 2 : 3;
 	const unsigned int covered[5] = { 0, 0, tlb->levels == 2 ? 22 : 21, 30, 39 };
 	struct tlb_level *total = &tlb->level[TLB_WALK];
-	int found = 0;
+	int found = 0, from = (int)tlb->levels;
 
 	for (int c = table + 1; c <= 4 && found == 0; c++)
 		if (tlb->level[TLB_PDE + c - 2].arrays > 0 &&
@@ -282,9 +282,12 @@ static void walk(struct oracle_tlb *tlb, const struct access *access)
 	}
 	total->references[access->type]++;
 	if (found > 0)
-		total->loads += (uint64_t)(found - table);
-	else
-		total->loads += (int)tlb->levels >= table ? tlb->levels - (unsigned int)table + 1 : 1;
+		from = found - 1;
+	else if (from < table)
+		from = table;
+	total->loads += (uint64_t)(from - table + 1);
+	for (int t = from; t >= table && tlb->walks != NULL; t--)
+		oracle_walks_load(tlb->walks, (unsigned int)t, access->address, access->space, access->global);
 }
 
 /* ---- lookups ---- */
@@ -428,6 +431,8 @@ void oracle_tlb_run(struct oracle_tlb *tlb, const struct stream *in)
 	const struct lpl_ref *last = NULL;
 
 	oracle_touches(tlb, in);
+	if (tlb->walks != NULL)
+		oracle_walks_begin(tlb->walks, in);
 	for (size_t i = 0; i < in->count; i++) {
 		const struct item *item = &in->item[i];
 		const struct lpl_ref *ref = &item->ref;
@@ -443,13 +448,26 @@ void oracle_tlb_run(struct oracle_tlb *tlb, const struct stream *in)
 		if (!tlb->translations && last != NULL && last->space != ref->space)
 			load_cr3(tlb, last->space, ref->space);
 		last = ref;
+		if (tlb->walks != NULL)
+			oracle_walks_learn(tlb->walks, in, i);
 		for (uint64_t page = ref->address / 4096; page <= (ref->address + ref->length - 1) / 4096;
 		     page++) {
+			const uint64_t end = ref->address + ref->length < (page + 1) * 4096 ?
+				ref->address + ref->length : (page + 1) * 4096;
+			uint64_t frame;
+			bool paged;
+
 			access.address = page == ref->address / 4096 ? ref->address : page * 4096;
-			if (!translate(tlb, in, i, ref, &access))
-				continue;
+			paged = translate(tlb, in, i, ref, &access);
+			frame = access.frame;
 			replace(tlb, &access);
-			refer(tlb, &access);
+			if (paged)
+				refer(tlb, &access);
+			if (tlb->walks != NULL)
+				oracle_walks_access(tlb->walks, access.address, end - access.address, ref->space,
+						    frame, ref->type);
 		}
 	}
+	if (tlb->walks != NULL)
+		oracle_walks_end(tlb->walks);
 }

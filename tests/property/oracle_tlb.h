@@ -3,7 +3,7 @@
 #ifndef LAPLACE_TESTS_ORACLE_TLB_H
 #define LAPLACE_TESTS_ORACLE_TLB_H
 
-#include "oracle.h"
+#include "oracle_walks.h"
 
 enum { TLB_L1, TLB_L1I, TLB_L1D, TLB_L2, TLB_L2I, TLB_L2D, TLB_PDE, TLB_PDPTE, TLB_PML4E, TLB_WALK, TLB_LEVELS };
 enum { TLB_LRU, TLB_PLRU, TLB_RANDOM };
@@ -43,6 +43,7 @@ struct oracle_tlb {
 	uint64_t now;
 	struct tlb_touch *touch;	/* all of the stream */
 	size_t touches;
+	struct oracle_walks *walks;	/* NULL: nothing goes through caches */
 };
 
 /* A page that a reference touched. */

@@ -63,7 +63,27 @@ static void add_flush(struct random *random, struct stream *out)
 	stream_add_event(out, &event);
 }
 
-static void random_records(struct random *random, size_t count, bool events, struct stream *out)
+/* Entries that a processor's walk to an address reads, or some of them, with other things among them. */
+static void add_walk(struct random *random, uint64_t address, uint64_t space, unsigned int levels, struct stream *out)
+{
+	const unsigned int bits = levels == 2 ? 10 : 9, entry = levels == 2 ? 4 : 8;
+
+	for (unsigned int table = levels; table > 0 && random_below(random, 12) != 0; table--) {
+		const uint64_t number = address >> (12 + bits * (table - 1)) & ((1U << bits) - 1);
+		const uint64_t frame = table == levels && random_below(random, 8) != 0 ? space :
+				       random_below(random, 30) == 0 ? UINT64_C(1) << 51 : random_below(random, 7);
+		struct lpl_ref ref = { .ref = 1, .instr = 1, .cycle = 1, .length = (uint16_t)entry,
+				       .address = frame << 12 | number * entry, .type = LPL_WALK_READ };
+
+		if (random_below(random, 16) == 0)
+			ref.type = LPL_WALK_WRITE;
+		if (random_below(random, 32) == 0)
+			ref.length = (uint16_t)(12 - entry);
+		stream_add_ref(out, &ref);
+	}
+}
+
+static void random_records(struct random *random, size_t count, bool events, unsigned int levels, struct stream *out)
 {
 	uint64_t space = 1, address = 0;
 
@@ -82,6 +102,11 @@ static void random_records(struct random *random, size_t count, bool events, str
 		ref.type = (uint8_t)(random_below(random, 20) == 0 ? LPL_WALK_READ : random_below(random, 3));
 		if (ref.type == LPL_WALK_READ)
 			ref.address -= ref.address % 8;
+		while (random_below(random, 4) == 0)
+			add_walk(random, address, space, levels, out);
+		if (random_below(random, 100) == 0)
+			for (int j = 0; j < 20; j++)
+				add_walk(random, random_address(random), space, levels, out);
 		stream_add_ref(out, &ref);
 	}
 }
@@ -145,6 +170,72 @@ static void random_tlb(struct random *random, struct oracle_tlb *tlb)
 	for (int i = TLB_PDE; i <= TLB_PML4E; i++)
 		if (tlb->levels > (unsigned int)(i - TLB_PDE) + 1 && random_below(random, 2) == 0)
 			random_level(random, &tlb->level[i], false);
+}
+
+/* ---- caches ---- */
+
+static void random_cache(struct random *random, struct oracle_walks *walks, int i, uint32_t line, char *spec)
+{
+	static const char *const cache_names[] = { "l1", "l1i", "l1d", "l2", "l3" };
+	struct oracle_level *level = &walks->cache.level[i];
+
+	*level = (struct oracle_level){ .line = line, .sets = 1U << random_below(random, 4),
+					.ways = 1 + random_below(random, 4) };
+	(void)sprintf(spec + strlen(spec), "%s%s=%u/%u/%u", *spec != '\0' ? ":" : "", cache_names[i],
+		      level->sets * level->ways * line, level->ways, line);
+}
+
+/* One to three levels, the first perhaps in two. */
+static void random_caches(struct random *random, const struct oracle_tlb *tlb, struct oracle_walks *walks, char *spec)
+{
+	const uint32_t levels = 1 + random_below(random, 3), apart = random_below(random, 2);
+	uint32_t line = 16U << random_below(random, 4);
+
+	*spec = '\0';
+	memset(walks, 0, sizeof(*walks));
+	walks->translations = tlb->translations;
+	walks->levels = tlb->levels;
+	walks->cache.relation = levels > 1 ? (int)random_below(random, 3) : 0;
+	if (apart != 0)
+		random_cache(random, walks, ORACLE_L1I, line, spec);
+	random_cache(random, walks, apart != 0 ? ORACLE_L1D : ORACLE_L1, line, spec);
+	for (uint32_t i = 1; i < levels; i++) {
+		if (walks->cache.relation != ORACLE_EXCLUSIVE)
+			line <<= random_below(random, 2);
+		random_cache(random, walks, ORACLE_L2 + (int)i - 1, line, spec);
+	}
+	if (walks->cache.relation != ORACLE_NEITHER)
+		strcat(spec, walks->cache.relation == ORACLE_INCLUSIVE ? ":inclusive" : ":exclusive");
+}
+
+static void expect_cache(const struct lpl_cache_level *level, const struct oracle_level *expected, const char *spec)
+{
+	if (memcmp(level->references, expected->references, sizeof(level->references)) == 0 &&
+	    memcmp(level->misses, expected->misses, sizeof(level->misses)) == 0 &&
+	    level->evictions == expected->evictions && level->write_backs == expected->write_backs &&
+	    level->written == expected->written && level->invalidations == expected->invalidations)
+		return;
+	fail_msg("%s: cache %s differs (seed %llu)", spec, level->name, (unsigned long long)random_seed());
+}
+
+static void expect_walks(const struct lpl_tlb *tlb, const struct oracle_walks *walks, const char *spec)
+{
+	size_t index = 0;
+
+	for (int i = 0; i < ORACLE_LEVELS; i++)
+		if (walks->cache.level[i].ways != 0 || i == ORACLE_MEMORY)
+			expect_cache(lpl_cache_level(lpl_tlb_caches(tlb), index++), &walks->cache.level[i], spec);
+	assert_int_equal(lpl_tlb_tables(tlb), walks->levels);
+	for (unsigned int table = 1; table <= walks->levels; table++) {
+		const struct lpl_tlb_loads *loads = lpl_tlb_loads(tlb, table);
+
+		if (memcmp(loads->found, walks->found[table], sizeof(loads->found)) != 0 ||
+		    loads->known != walks->known[table] || loads->made_up != walks->made_up[table])
+			fail_msg("%s: what walks load of table %u differs: known %llu, made up %llu, and not %llu, "
+				 "%llu (seed %llu)", spec, table, (unsigned long long)loads->known,
+				 (unsigned long long)loads->made_up, (unsigned long long)walks->known[table],
+				 (unsigned long long)walks->made_up[table], (unsigned long long)random_seed());
+	}
 }
 
 /* ---- as they are written ---- */
@@ -277,11 +368,11 @@ static void expect_regions(const struct lpl_huge *huge, const struct oracle_tlb 
 }
 
 static struct lpl_tlb *run(const char *spec, const struct oracle_tlb *oracle, const struct lpl_huge *huge,
-			   const struct stream *in)
+			   const char *caches, const struct stream *in)
 {
 	const struct lpl_tlb_options options = {
 		.translations = oracle->translations, .promote = oracle->promote,
-		.huge = oracle->promote != 0 ? huge : NULL
+		.huge = oracle->promote != 0 ? huge : NULL, .caches = caches
 	};
 	struct lpl_report report = {0};
 	struct lpl_tlb *tlb;
@@ -296,13 +387,14 @@ static struct lpl_tlb *run(const char *spec, const struct oracle_tlb *oracle, co
 static void test_oracle(void **state)
 {
 	static struct oracle_tlb oracle;
+	struct oracle_walks walks;
 	struct random random = { random_seed() };
 	struct stream in = {0};
-	unsigned int stale = 0, invalidated = 0, tables = 0, unpaged = 0, promoted = 0;
+	unsigned int stale = 0, invalidated = 0, tables = 0, unpaged = 0, promoted = 0, known = 0, found = 0;
 
 	(void)state;
 	for (unsigned int number = 0; number < 3000; number++) {
-		char spec[2 * LPL_TLB_SPEC_SIZE];
+		char spec[2 * LPL_TLB_SPEC_SIZE], caches[LPL_CACHE_SPEC_SIZE];
 		struct lpl_huge_promotion promotion;
 		struct lpl_huge *huge;
 		struct lpl_tlb *tlb;
@@ -311,11 +403,17 @@ static void test_oracle(void **state)
 			random_tlb(&random, &oracle);
 			write_spec(&oracle, spec);
 		} while (strlen(spec) >= LPL_TLB_SPEC_SIZE);
-		random_records(&random, random_below(&random, 250), oracle.translations, &in);
+		random_caches(&random, &oracle, &walks, caches);
+		oracle.walks = random_below(&random, 2) == 0 ? &walks : NULL;
+		random_records(&random, random_below(&random, 250), oracle.translations, oracle.levels, &in);
 		huge = find_regions(&oracle, &in);
-		tlb = run(spec, &oracle, huge, &in);
+		tlb = run(spec, &oracle, huge, oracle.walks != NULL ? caches : NULL, &in);
 		oracle_tlb_run(&oracle, &in);
 		expect_levels(tlb, &oracle, spec);
+		if (oracle.walks != NULL)
+			expect_walks(tlb, &walks, caches);
+		known += walks.known[1] > 3 && walks.made_up[1] > 3;
+		found += walks.found[1][0] > 3 && walks.found[1][3] > 3;
 		expect_regions(huge, &oracle);
 		stale += oracle.level[TLB_L2].stale != 0;
 		invalidated += oracle.level[TLB_L1D].invalidations != 0 && !oracle.tags;
@@ -328,6 +426,7 @@ static void test_oracle(void **state)
 		free(oracle.touch);
 	}
 	assert_true(stale > 100 && invalidated > 100 && tables > 100 && unpaged > 100 && promoted > 100);
+	assert_true(known > 100 && found > 100);
 	stream_free(&in);
 }
 

@@ -60,6 +60,15 @@ struct lpl_tlb_level {
 	uint64_t loads;		/* of walks: entries of tables that they read */
 };
 
+/* Where the entries of one page table, of all that walks load, were found: in a cache, or in memory. */
+enum lpl_tlb_found { LPL_TLB_FOUND_L1, LPL_TLB_FOUND_L2, LPL_TLB_FOUND_L3, LPL_TLB_FOUND_MEMORY, LPL_TLB_FOUND };
+
+struct lpl_tlb_loads {
+	uint64_t found[LPL_TLB_FOUND];
+	uint64_t known;		/* the trace says where the table is */
+	uint64_t made_up;	/* it does not, and its place was made up */
+};
+
 struct lpl_tlb_options {
 	/* LPL_META_REDUCTION of the trace; NULL counts as "none".  A reduced trace is refused. */
 	const char *reduction;
@@ -75,6 +84,11 @@ struct lpl_tlb_options {
 	 */
 	const struct lpl_huge *huge;
 	unsigned int promote;
+	/*
+	 * Caches, as lpl_cache_open() has them, through which all references go, and before each of them what the
+	 * walks for it load; NULL: none.
+	 */
+	const char *caches;
 };
 
 struct lpl_tlb;
@@ -91,7 +105,7 @@ const struct lpl_tlb_preset *lpl_tlb_presets(size_t *count);
 
 /*
  * `options` may be NULL: all 0.  LPL_ERR_USAGE: SPEC is none, or has `pages` where regions are promoted,
- * or the trace is reduced; LPL_ERR_MEMORY.
+ * or the trace is reduced, or caches are none; LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_tlb_open(struct lpl_tlb **tlb, const char *spec,
 			    const struct lpl_tlb_options *options, struct lpl_report *report);
@@ -108,6 +122,12 @@ const struct lpl_tlb_level *lpl_tlb_level(const struct lpl_tlb *tlb, size_t inde
 uint64_t lpl_tlb_unpaged(const struct lpl_tlb *tlb);
 /* References to pages that no event described, which count as pages of 4K. */
 uint64_t lpl_tlb_unknown(const struct lpl_tlb *tlb);
+/* Tables that a walk to a page of 4K goes through, the last one of which is table 1. */
+unsigned int lpl_tlb_tables(const struct lpl_tlb *tlb);
+/* What happened in the caches of the options, for lpl_cache_level(); owned by the TLB.  NULL: there are none. */
+const struct lpl_cache *lpl_tlb_caches(const struct lpl_tlb *tlb);
+/* Loads of entries of a table, 1 to lpl_tlb_tables(); owned by the TLB.  NULL: there are no caches. */
+const struct lpl_tlb_loads *lpl_tlb_loads(const struct lpl_tlb *tlb, unsigned int table);
 void lpl_tlb_close(struct lpl_tlb *tlb);	/* NULL is fine */
 
 #pragma GCC visibility pop
