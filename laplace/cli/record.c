@@ -150,7 +150,8 @@ static void take_only(struct argp_state *state, const struct cli_option *option,
 static void take_images(struct argp_state *state, const struct cli_option *option, const char *value,
 			void *config)
 {
-	if (lpl_images_of(value) == 0)
+	/* the elements of a string are made at once, so its source and destination have to be in memory */
+	if (lpl_images_of(value) < 2)
 		cli_wrong(state, option, value);
 	keep(option, value, config);
 }
@@ -250,7 +251,7 @@ static const struct cli_option option_table[] = {
 	  "process:NAME, children, task:NAME, user, kernel, type:TYPE, range:START:END, "
 	  "from:MOMENT, until:MOMENT, joined by + signs"},
 	{ "images", CLI_TEXT, INTO(images), .argument = "evict:K", .take = take_images, .forwarded = true,
-	  .wrong = "%n is evict:K, as evict:1024, not '%s'",
+	  .wrong = "%n is evict:K with K from 2 on, as evict:1024, not '%s'",
 	  .help = "Keep what each page holds when an LRU memory of K pages would evict it"},
 	{ "status-file", CLI_FILE, INTO(status_file), .argument = "PATH", .forwarded = true,
 	  .help = "Append the status to this file now and then, a JSON object a line" },
