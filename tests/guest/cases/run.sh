@@ -304,13 +304,13 @@ fi
 
 # What its memory cannot hold goes to a disk and comes back, and is told.
 # shellcheck disable=SC2016 # the guest's
-run swapped -q --memory 100 --swap 256 -- sh -c 'x=$(head -c 12000000 /dev/zero | tr "\0" a); y=$x$x; echo ${#y}
-	grep Swap: /proc/$$/smaps_rollup; grep pswpout /proc/vmstat'
+run swapped -q --with grep --memory 100 --swap 256 -- perl -e '$| = 1; $x = "a" x 24000000; $y = $x; print length($y), "\n";
+	system("grep Swap: /proc/$$/smaps_rollup; grep pswpout /proc/vmstat")'
 expect_status 0 swapped
 [ "$(head -n 1 "$WORK/swapped.stdout")" = 24000000 ] || fail "with swap: $(cat "$WORK/swapped.stderr")"
-# What the kernel finds in the page tables of the shell while grep looks is what events have recorded by then: lost,
+# What the kernel finds in the page tables of perl while grep looks is what events have recorded by then: lost,
 # and neither back nor unmapped; nor lost between the event of an unmapping and the end of the pages.  The kernel's own thread may swap meanwhile, also while the tables are walked, so
-# that the number lies between the least and the most of grep's time; the shell waits, and brings nothing back.
+# that the number lies between the least and the most of grep's time; perl waits, and brings nothing back.
 # What the device was given is less.
 "$LAPLACE" cat --events "$WORK/swapped.lpl" | awk '$1 == "E" && $2 ~ /^(exec|exit|swap-out|swap-in|map|unmap|remap)$/' \
 	>"$WORK/swapped.events"
@@ -331,7 +331,7 @@ awk '
 		next
 	}
 	{ split($9, arg, ","); first = number(arg[2]); last = number(arg[3]); to = number(arg[4]) }
-	$2 == "exec" && $NF ~ /\/sh$/ { space = arg[3] }
+	$2 == "exec" && $NF ~ /\/perl$/ { space = arg[3] }
 	$2 == "exec" && $NF ~ /\/grep$/ && !grep { grep = arg[1]; grep_runs = 1 }
 	$2 == "exit" && arg[1] == grep { grep_runs = 0 }
 	$2 == "swap-out" { lost += arg[5] }
@@ -355,7 +355,7 @@ awk '
 	END {
 		print (kept > 0 && kept >= least && kept <= most), (written > 0 && written <= lost)
 		print "swap: pages that spaces lost " lost ", that returned " back
-		print "pages of the shell in swap while grep ran: " least " to " most
+		print "pages of perl in swap while grep ran: " least " to " most
 	}' "$WORK/swapped.stdout" "$WORK/swapped.events" >"$WORK/swapped.counts"
 [ "$(head -n 1 "$WORK/swapped.counts")" = '1 1' ] ||
 	fail "what is in swap is not what events say: $(cat "$WORK/swapped.stdout" "$WORK/swapped.counts")"
