@@ -133,7 +133,7 @@ void walk_pages(bool write)
 		for (int writes = 0; writes <= sets_bit; writes++) {
 			if (!p->walks)
 				continue;
-			laplace_walk(physical, 8, writes);
+			laplace_walk(physical, 8, writes, 0);
 			truth_walk(m.truth, writes, physical);
 			m.truth->writes += writes != 0;
 		}
