@@ -7,6 +7,7 @@
 
 #include <laplace/translation.h>
 
+#include "addresses.h"
 #include "progress.h"
 #include "pass.h"
 #include "say.h"
@@ -199,21 +200,26 @@ static int drop_survey(struct surveyed_trace *trace, int status)
 int surveyed_trace_read(struct surveyed_trace *trace,
 			const struct surveyed_trace_options *options)
 {
+	struct cli_addressing addressing;
 	int status;
 
-	*trace = (struct surveyed_trace){ .path = options->path, .top = options->top };
+	*trace = (struct surveyed_trace){ .path = options->path, .top = options->top,
+					  .by_frame = options->by_frame };
 	status = cli_reader_open(&trace->reader, options->path);
 	if (status)
 		return status;
 	trace->meta = lpl_reader_meta(trace->reader);
 	trace->kind = cli_trace_kind(trace->meta);
 	status = cli_check_has_canonical(&trace->kind, trace->path);
+	if (!status && options->by_frame)
+		status = cli_addresses_decide(&addressing, CLI_ADDRESSES_PHYSICAL, trace->path, trace->meta);
 	if (status)
 		return status;
 	status = fill_survey(trace, options);
 	if (status != CLI_DONE && status != CLI_DAMAGED)
 		return drop_survey(trace, status);
 	trace->is_damaged = status == CLI_DAMAGED;
+	trace->heatmap = trace->by_frame ? &trace->survey->frames->heatmap : trace->survey->heatmap;
 	trace->bytes = lpl_reader_size(trace->reader);
 	if (trace->bytes == 0)
 		trace->bytes = lpl_reader_bytes(trace->reader);

@@ -20,6 +20,7 @@ struct surveyed_trace_options {
 	struct lpl_choice_options choice;	/* which references are surveyed */
 	struct lpl_survey_options survey;
 	uint64_t top;			/* how many lines a table, or a picture, has at most */
+	bool by_frame;			/* of a heat map: by frames of physical memory */
 };
 
 /* Processes of one name. */
@@ -39,6 +40,8 @@ struct surveyed_trace {
 	bool is_damaged;
 	struct lpl_survey *survey;	/* of what could be read; NULL: nothing is to be shown */
 	uint64_t top;
+	bool by_frame;
+	const struct lpl_survey_heatmap *heatmap;	/* of pages, or of frames */
 	const struct symbols *symbols;	/* the kernel's (report/symbols.h); NULL: not known */
 	/* what the survey has, in the order in which it is shown: */
 	const struct lpl_survey_task **task;		/* by time on the processor */

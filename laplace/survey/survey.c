@@ -87,6 +87,7 @@ static enum lpl_error advance(struct survey *survey, uint64_t moment, struct lpl
 		lpl_survey_tasks_fold(&survey->tasks);
 		lpl_survey_processes_fold(&survey->processes);
 		lpl_survey_pages_fold(&survey->pages);
+		lpl_survey_heatmap_fold(&survey->frames.result.heatmap);
 		time->result.bin_shift++;
 		time->bin = LPL_SURVEY_BINS / 2;
 	}
@@ -121,7 +122,7 @@ static enum lpl_error on_reference(struct lpl_merge_output *output, const struct
 	survey->tasks.new_references++;
 	survey->tasks.new_user_references += (ref->flags & LPL_USER) != 0;
 	survey->references.count[merged->kind][ref->type]++;
-	if (!lpl_survey_frames_reference(&survey->frames, ref))
+	if (!lpl_survey_frames_reference(&survey->frames, ref, merged->kind, survey->time.bin))
 		return no_memory(report);
 	LPL_TRY(lpl_survey_pages_reference(&survey->pages, merged->page, merged->kind,
 					   survey->tasks.running_serial, report));

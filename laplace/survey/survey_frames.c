@@ -12,8 +12,13 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "survey_page_times.h"
 #include "survey_pages.h"
 #include "translate/sizes.h"
+
+/* In a PC these are devices', far beyond its memory. */
+#define DEVICES		UINT64_C(0xc0000)
+#define DEVICES_END	UINT64_C(0x100000)
 
 struct survey_frame {
 	uint64_t frame, spaces;
@@ -71,8 +76,14 @@ static unsigned int size_of(unsigned int shift)
 	return size;
 }
 
+static bool is_devices(uint64_t frame)
+{
+	return frame >= DEVICES && frame < DEVICES_END;
+}
+
 /* NULL: no memory. */
-static struct survey_frame *reach_frame(struct survey_frames *frames, uint64_t number)
+static struct survey_frame *reach_frame(struct survey_frames *frames, uint64_t number,
+					enum lpl_page_kind kind)
 {
 	uint64_t *index = lpl_map_reach(&frames->index, LPL_KEY(number + 1));
 
@@ -83,6 +94,8 @@ static struct survey_frame *reach_frame(struct survey_frames *frames, uint64_t n
 			return NULL;
 		frames->frame[frames->count] = (struct survey_frame){ .frame = number };
 		*index = ++frames->count;
+		if (!is_devices(number))
+			lpl_survey_heatmap_add(&frames->result.heatmap, number, kind);
 	}
 	return &frames->frame[*index - 1];
 }
@@ -119,20 +132,23 @@ static bool count_page(struct survey_frames *frames, uint64_t space, const struc
 	return true;
 }
 
-static bool look_at(struct survey_frames *frames, const struct lpl_ref *ref, uint64_t **references)
+static bool look_at(struct survey_frames *frames, const struct lpl_ref *ref, enum lpl_page_kind kind,
+		    struct survey_frames_last *last)
 {
 	struct lpl_translation found;
 	struct survey_frame *frame;
 	struct lpl_survey_mapped *mapped;
 	unsigned int size;
 
-	*references = &frames->result.unknown;
+	last->references = &frames->result.unknown;
 	if (!lpl_translate(frames->translations, ref->space, ref->address, &found))
 		return true;
 	size = size_of(found.shift);
 	mapped = &frames->result.mapped[size];
-	*references = &mapped->references;
-	frame = reach_frame(frames, found.frame);
+	last->references = &mapped->references;
+	if (!is_devices(found.frame))
+		last->frame = found.frame;
+	frame = reach_frame(frames, found.frame, kind);
 	if (!frame)
 		return false;
 	mapped->frames += !(frame->sizes >> size & 1);
@@ -144,19 +160,23 @@ static bool look_at(struct survey_frames *frames, const struct lpl_ref *ref, uin
 			  found.frame - ((ref->address - found.page) >> LPL_PAGE_SHIFT), mapped);
 }
 
-bool lpl_survey_frames_reference(struct survey_frames *frames, const struct lpl_ref *ref)
+bool lpl_survey_frames_reference(struct survey_frames *frames, const struct lpl_ref *ref,
+				 enum lpl_page_kind kind, unsigned int bin)
 {
+	struct lpl_survey_heatmap *map = &frames->result.heatmap;
 	struct survey_frames_last *last = &frames->last[ref->type];
 	const uint64_t page = ref->address >> LPL_PAGE_SHIFT;
 
 	if (!frames->translations || ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE)
 		return true;
 	if (!last->references || last->page != page || last->space != ref->space) {
-		*last = (struct survey_frames_last){ .space = ref->space, .page = page };
-		if (!look_at(frames, ref, &last->references))
+		*last = (struct survey_frames_last){ .space = ref->space, .page = page, .frame = KTR_NONE };
+		if (!look_at(frames, ref, kind, last))
 			return false;
 	}
 	++*last->references;
+	if (last->frame != KTR_NONE)
+		map->references[last->frame >> map->row_shift][bin]++;
 	return true;
 }
 

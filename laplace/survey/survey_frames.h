@@ -23,6 +23,7 @@ struct survey_frames {
 	struct survey_frames_last {
 		uint64_t space, page;
 		uint64_t *references;	/* NULL: there is none */
+		uint64_t frame;		/* KTR_NONE: it is in no row of the heat map */
 	} last[LPL_TYPES];
 };
 
@@ -33,7 +34,8 @@ void lpl_survey_frames_free(struct survey_frames *frames);
 enum lpl_error lpl_survey_frames_follow(struct survey_frames *frames, const struct lpl_event *event,
 					struct lpl_report *report);
 /* false: no memory. */
-bool lpl_survey_frames_reference(struct survey_frames *frames, const struct lpl_ref *ref);
+bool lpl_survey_frames_reference(struct survey_frames *frames, const struct lpl_ref *ref,
+				 enum lpl_page_kind kind, unsigned int bin);
 /* Results that are known at the end.  false: no memory. */
 bool lpl_survey_frames_finish(struct survey_frames *frames);
 

@@ -15,15 +15,24 @@ static void fold(uint64_t *number, size_t rows, size_t width)
 	memset(number + rows / 2 * width, 0, rows / 2 * width * sizeof(*number));
 }
 
-void lpl_survey_page_times_add(struct survey_page_times *times, uint64_t page, enum lpl_page_kind kind)
+void lpl_survey_heatmap_add(struct lpl_survey_heatmap *map, uint64_t page, enum lpl_page_kind kind)
 {
-	struct lpl_survey_heatmap *map = &times->heatmap;
-
 	for (; page >> map->row_shift >= LPL_SURVEY_ROWS; map->row_shift++) {
 		fold(*map->references, LPL_SURVEY_ROWS, LPL_SURVEY_BINS);
 		fold(*map->pages, LPL_SURVEY_ROWS, LPL_PAGE_KINDS);
 	}
 	map->pages[page >> map->row_shift][kind]++;
+}
+
+void lpl_survey_heatmap_fold(struct lpl_survey_heatmap *map)
+{
+	for (unsigned int row = 0; row < LPL_SURVEY_ROWS; row++)
+		fold(map->references[row], LPL_SURVEY_BINS, 1);
+}
+
+void lpl_survey_page_times_add(struct survey_page_times *times, uint64_t page, enum lpl_page_kind kind)
+{
+	lpl_survey_heatmap_add(&times->heatmap, page, kind);
 }
 
 void lpl_survey_page_times_enter(struct survey_page_times *times, const struct survey_time *time,
@@ -40,8 +49,7 @@ void lpl_survey_page_times_fold(struct survey_page_times *times)
 {
 	const unsigned int never = WORKING_SET_COLUMNS - 1;
 
-	for (unsigned int row = 0; row < LPL_SURVEY_ROWS; row++)
-		fold(times->heatmap.references[row], LPL_SURVEY_BINS, 1);
+	lpl_survey_heatmap_fold(&times->heatmap);
 	fold(*times->first, LPL_SURVEY_BINS, WORKING_SET_COLUMNS);
 	for (unsigned int bin = 0; bin < LPL_SURVEY_BINS; bin++) {
 		uint64_t *first = times->first[bin];

@@ -25,6 +25,11 @@ struct survey_page_times {
 	uint64_t working_set[LPL_SURVEY_BINS];	/* in the end */
 };
 
+/* There is a new page; rows become twice as high until it has one. */
+void lpl_survey_heatmap_add(struct lpl_survey_heatmap *map, uint64_t page, enum lpl_page_kind kind);
+/* Two bins become one. */
+void lpl_survey_heatmap_fold(struct lpl_survey_heatmap *map);
+
 /* There is a new page. */
 void lpl_survey_page_times_add(struct survey_page_times *times, uint64_t page, enum lpl_page_kind kind);
 /* It is referenced now for the first time in this bin, and was in a bin before, at `last` (or NEVER). */

@@ -95,10 +95,10 @@ void chart_processes_csv(const struct surveyed_trace *trace, FILE *out)
 void chart_heatmap_csv(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
-	const struct lpl_survey_heatmap *map = survey->heatmap;
+	const struct lpl_survey_heatmap *map = trace->heatmap;
 
-	fprintf(out, "%s,first_page,pages,references\n",
-		lpl_survey_clock_name(survey->time->clock));
+	fprintf(out, "%s,first_%s,%ss,references\n", lpl_survey_clock_name(survey->time->clock),
+		trace->by_frame ? "frame" : "page", trace->by_frame ? "frame" : "page");
 	for (unsigned int bin = 0; bin < survey->time->bins; bin++) {
 		for (unsigned int row = 0; row < LPL_SURVEY_ROWS; row++) {
 			if (map->references[row][bin] == 0)

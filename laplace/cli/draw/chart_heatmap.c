@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The heat map: canonical pages upwards, in the order in which they were first referenced, time
- * to the right; the darker, the more references, on a log scale.
+ * The heat map: canonical pages upwards, in the order in which they were first referenced, or frames
+ * by their addresses; time to the right; the darker, the more references, on a log scale.
  */
 #include <inttypes.h>
 #include <math.h>
 
 #include "chart.h"
 #include "cli/say.h"
+
+static const char *what_is_up(const struct surveyed_trace *trace)
+{
+	return trace->by_frame ? "frames of physical memory, by address" :
+				 "canonical pages in the order of their first reference";
+}
 
 /* ---- as SVG ---- */
 
@@ -20,7 +26,7 @@ static const char *const shade[SHADES] = {
 	"#35a5c2", "#2389bb", "#2166ac", "#234a9f", "#20307f", "#0b1a52"
 };
 
-static unsigned int rows_used(const struct lpl_survey *survey)
+static unsigned int rows_used(const struct surveyed_trace *trace)
 {
 	unsigned int rows = LPL_SURVEY_ROWS;
 
@@ -28,7 +34,7 @@ static unsigned int rows_used(const struct lpl_survey *survey)
 		uint64_t pages = 0;
 
 		for (int kind = 0; kind < LPL_PAGE_KINDS; kind++)
-			pages += survey->heatmap->pages[rows - 1][kind];
+			pages += trace->heatmap->pages[rows - 1][kind];
 		if (pages)
 			break;
 		rows--;
@@ -49,8 +55,8 @@ static void draw_shade(const struct surveyed_trace *trace, const struct svg_fiel
 		       int wanted, uint64_t most, double row_height, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
-	const struct lpl_survey_heatmap *map = survey->heatmap;
-	unsigned int bins = survey->time->bins, rows = rows_used(survey);
+	const struct lpl_survey_heatmap *map = trace->heatmap;
+	unsigned int bins = survey->time->bins, rows = rows_used(trace);
 
 	fprintf(out, "<path fill=\"%s\" shape-rendering=\"crispEdges\" d=\"", shade[wanted]);
 	for (unsigned int row = 0; row < rows; row++) {
@@ -74,17 +80,17 @@ static void draw_shade(const struct surveyed_trace *trace, const struct svg_fiel
 }
 
 /* The kind of most of a row's pages, at its right. */
-static void draw_kinds(const struct lpl_survey *survey, const struct svg_field *field,
+static void draw_kinds(const struct surveyed_trace *trace, const struct svg_field *field,
 		       double row_height, FILE *out)
 {
-	for (unsigned int row = 0; row < rows_used(survey); row++) {
+	for (unsigned int row = 0; row < rows_used(trace); row++) {
 		int most = 0;
 
 		for (int kind = 1; kind < LPL_PAGE_KINDS; kind++) {
-			if (survey->heatmap->pages[row][kind] > survey->heatmap->pages[row][most])
+			if (trace->heatmap->pages[row][kind] > trace->heatmap->pages[row][most])
 				most = kind;
 		}
-		if (survey->heatmap->pages[row][most])
+		if (trace->heatmap->pages[row][most])
 			svg_rect(out, field->left + field->width + 3,
 				 field->top + field->height - row_height * (row + 1), 7,
 				 row_height + 0.2, chart_kind_colour((enum lpl_page_kind)most));
@@ -113,26 +119,27 @@ static void draw_keys(const struct lpl_survey *survey, const struct svg_field *f
 void chart_heatmap(const struct surveyed_trace *trace, FILE *out)
 {
 	const struct lpl_survey *survey = trace->survey;
-	unsigned int rows = rows_used(survey);
+	unsigned int rows = rows_used(trace);
 	struct svg_field field = {
 		.left = 80, .top = 66, .width = CHART_WIDTH - 80 - 70, .height = HEIGHT,
 		.x_end = chart_end_time(trace),
-		.y_end = (double)((uint64_t)rows << survey->heatmap->row_shift)
+		.y_end = (double)((uint64_t)rows << trace->heatmap->row_shift)
 	};
 	uint64_t most = 1;
 
 	for (unsigned int row = 0; row < rows; row++) {
-		const uint64_t in_row = chart_most(survey->heatmap->references[row]);
+		const uint64_t in_row = chart_most(trace->heatmap->references[row]);
 
 		most = in_row > most ? in_row : most;
 	}
-	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, "references by page and time");
+	svg_begin(out, CHART_WIDTH, field.top + HEIGHT + 48, CHART_FONT, trace->by_frame ?
+		  "references by frame and time" : "references by page and time");
 	/* the lines first: cells that were not referenced are white */
 	chart_time_axis(trace, &field, out);
-	svg_page_axis(out, &field, 15, "canonical pages in the order of their first reference");
+	svg_page_axis(out, &field, 15, what_is_up(trace));
 	for (int i = 0; i < SHADES; i++)
 		draw_shade(trace, &field, i, most, HEIGHT / (double)rows, out);
-	draw_kinds(survey, &field, HEIGHT / (double)rows, out);
+	draw_kinds(trace, &field, HEIGHT / (double)rows, out);
 	chart_marks(trace, &field, out);
 	draw_keys(survey, &field, most, out);
 	svg_end(out);
@@ -155,15 +162,15 @@ void chart_heatmap_text(const struct surveyed_trace *trace, FILE *out)
 			uint64_t *place = &cell[row * MAP_ROWS / LPL_SURVEY_ROWS]
 					       [strip_column(bin, bins, MAP_COLUMNS)];
 
-			*place += survey->heatmap->references[row][bin];
+			*place += trace->heatmap->references[row][bin];
 			if (*place > most)
 				most = *place;
 		}
 	}
-	fprintf(out, "canonical pages upwards in the order of their first reference, a row is "
+	fprintf(out, "%s upwards, a row is "
 		"%.0f pages;\ntime to the right; from . to @ 1 to %" PRIu64 " references, on a log "
-		"scale\n", (double)LPL_SURVEY_ROWS / MAP_ROWS *
-		(double)(UINT64_C(1) << survey->heatmap->row_shift), most);
+		"scale\n", what_is_up(trace), (double)LPL_SURVEY_ROWS / MAP_ROWS *
+		(double)(UINT64_C(1) << trace->heatmap->row_shift), most);
 	for (unsigned int row = MAP_ROWS; row-- > 0;) {
 		fputs("  |", out);
 		for (unsigned int i = 0; i < MAP_COLUMNS && i < bins; i++)

@@ -109,8 +109,13 @@ static void check_files(const struct options *options, struct argp_state *state)
 		argp_error(state, "%s is not for faults", of_survey_option);
 	if (!is_faults(options) && of_faults_option)
 		argp_error(state, "%s is for faults", of_faults_option);
-	if (!is_faults(options) && options->faults.addresses != CLI_ADDRESSES_KEPT)
-		argp_error(state, "--addresses is for faults");
+	if (strcmp(options->kind, "heatmap") == 0 && options->faults.addresses != CLI_ADDRESSES_KEPT) {
+		if (options->faults.addresses != CLI_ADDRESSES_PHYSICAL &&
+		    options->faults.addresses != CLI_ADDRESSES_AUTO)
+			argp_error(state, "a heat map is of canonical pages, or with --addresses physical of frames");
+	} else if (!is_faults(options) && options->faults.addresses != CLI_ADDRESSES_KEPT) {
+		argp_error(state, "--addresses is for faults and heatmap");
+	}
 	if (options->by_process && strcmp(options->kind, "footprint") != 0)
 		argp_error(state, "--by is for footprint");
 }
@@ -326,6 +331,7 @@ int cmd_plot(int argc, char **argv)
 	cli_parse(&usage, argc, argv, &options);
 	options.trace.path = options.file[0];
 	options.faults.options = &options.trace;
+	options.trace.by_frame = !is_faults(&options) && options.faults.addresses == CLI_ADDRESSES_PHYSICAL;
 	if (options.faults.addresses == CLI_ADDRESSES_KEPT)
 		options.faults.addresses = CLI_ADDRESSES_AUTO;
 	if (options.format == PICTURE_SVG || options.format == PICTURE_PNG)

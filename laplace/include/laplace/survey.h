@@ -291,7 +291,7 @@ enum lpl_survey_side {
 
 #define LPL_SURVEY_ROWS 128
 
-/* References by canonical page (numbered in the order of first references) and by time. */
+/* References by canonical page (numbered in the order of first references), or by frame, and by time. */
 struct lpl_survey_heatmap {
 	unsigned int row_shift;		/* a row is of 1 << row_shift pages */
 	uint64_t references[LPL_SURVEY_ROWS][LPL_SURVEY_BINS];
@@ -359,6 +359,8 @@ struct lpl_survey_frames {
 	uint64_t by_run[LPL_SURVEY_RUNS];	/* frames by the length of the run that they are in */
 	struct lpl_survey_forks forks;
 	struct lpl_survey_contiguity contiguity;
+	/* references by frame; without those from 3 to 4 GB, which are devices' in a PC */
+	struct lpl_survey_heatmap heatmap;
 };
 
 /* ---- a survey ---- */
