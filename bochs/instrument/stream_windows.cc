@@ -57,6 +57,8 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 {
 	struct laplace_window *window = &laplace_producer.window;
 
+	if (record->tag == LPL_EVENT_TLB_FLUSH)		/* (see reduce/window.c) */
+		return;
 	if (laplace.state == LAPLACE_ON)
 		laplace_fetched_until(laplace_icount() - P->between);
 	/* the window's rules, as reduce/window.c states them */

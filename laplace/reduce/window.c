@@ -14,6 +14,8 @@
  *   - just before the LPL_WINDOW_EVENTS-th event since it began, of whatever kind,
  *     references or none in between;
  *   - at the end of the stream, and when it is flushed (lpl_reducer_flush()).
+ * LPL_EVENT_TLB_FLUSH is left out, and none of the events above: TLBs are simulated on
+ * every reference alone, and a kernel flushes at each switch of address spaces.
  * An event that ends a window stands between two windows and counts in neither:
  * the next window begins after it, with no events counted.
  *
@@ -157,6 +159,8 @@ static enum lpl_error window_event(struct lpl_sink *sink, const struct lpl_event
 {
 	struct window *window = (struct window *)sink;
 
+	if (event->tag == LPL_EVENT_TLB_FLUSH)
+		return LPL_OK;
 	if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_TRACING ||
 	    event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_STATE ||
 	    window->event_count + 1 == LPL_WINDOW_EVENTS) {

@@ -133,7 +133,8 @@ void walk_pages(bool write)
 		for (int writes = 0; writes <= sets_bit; writes++) {
 			if (!p->walks)
 				continue;
-			laplace_walk(physical, 8, writes, 0);
+			if (laplace.state == LAPLACE_ON)	/* as walks.cc has it */
+				laplace_walk(physical, 8, writes, 0);
 			truth_walk(m.truth, writes, physical);
 			m.truth->writes += writes != 0;
 		}
