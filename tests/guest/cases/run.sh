@@ -402,7 +402,7 @@ fi
 "$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o "$WORK/ended.lpl" --control control -- sh -c 'echo begun; while :; do :; done' \
 	>"$WORK/ended.stdout" 2>"$WORK/ended.stderr" &
 runner=$!
-for ((i = 0; i < 600; i++)); do
+for ((i = 0; i < 6000; i++)); do
 	[ ! -s "$WORK/ended.stdout" ] || break
 	sleep 0.1
 done
