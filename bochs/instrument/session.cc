@@ -242,8 +242,9 @@ static uint64_t images_of(const struct lpl_plan *plan)
 			    "in another segment", laplace_option.images);
 	if (!lpl_reduction_exactness(plan->reduction, &exact))
 		exact.lru = 0;
-	if (pages < plan->window || pages < exact.lru || pages > UINT64_C(1) << 24)
-		laplace_die("images=%s: say images=evict:K, with K from the pages of reduce=%s on, to 2^24",
+	/* the elements of a string instruction are made at once: one page could be evicted in the midst of them */
+	if (pages < 2 || pages < plan->window || pages < exact.lru || pages > UINT64_C(1) << 24)
+		laplace_die("images=%s: say images=evict:K, with K from 2 and the pages of reduce=%s on, to 2^24",
 			    laplace_option.images, laplace_option.reduce);
 	snprintf(laplace_option.images, sizeof(laplace_option.images), "evict:%llu",
 		 (unsigned long long)pages);

@@ -52,6 +52,8 @@ for value in sad sad:0 sad:x nothing window:64+ sad:99999999999; do
 	option "trace=$WORK/option.lpl, reduce=$value" "reduce=.*reduction"
 done
 option "reduce=sad:64" "needs trace=FILE"
+option "trace=$WORK/option.lpl, reduce=sad:1, images=evict:1" "images=evict:1: say images=evict:K, with K from 2"
+option "trace=$WORK/option.lpl, reduce=sad:64, images=evict:63" "images=evict:63: say images=evict:K, with K from 2"
 option "trace=$WORK/option.lpl, kernel=/nonexistent/map" "/nonexistent/map.*No such file"
 option "trace=$WORK/option.lpl, kernel=0xffffffff81000ff0" "crosses a page"
 
