@@ -241,22 +241,20 @@ static const char *lpl_used(const struct lpl_hook *hook)
 /*
  * With every probe that comes or goes, ftrace looks through all of the kernel's functions several
  * times, which is a third of a guest's boot.  While it is switched off it only notes what is wanted,
- * and sees to all of it at once when it is switched on again.  Where this cannot be done, or it was off
- * before, false is returned, and nothing has changed.
+ * and sees to all of it at once when it is switched on again; which it has to be, even if it was off
+ * before, for probes at functions to be called.  Where this cannot be done it goes slowly.
  */
-static bool lpl_switch_ftrace(char to)
+static bool lpl_switch_ftrace(const char *value)
 {
-	struct file *file = filp_open("/proc/sys/kernel/ftrace_enabled", O_RDWR, 0);
-	bool switched;
-	loff_t from = 0, at = 0;
-	char is;
+	struct file *file = filp_open("/proc/sys/kernel/ftrace_enabled", O_WRONLY, 0);
+	ssize_t written;
+	loff_t from = 0;
 
 	if (IS_ERR(file))
 		return false;
-	switched = kernel_read(file, &is, 1, &from) == 1 && is != to &&
-		   kernel_write(file, &to, 1, &at) == 1;
+	written = kernel_write(file, value, strlen(value), &from);
 	filp_close(file, NULL);
-	return switched;
+	return written == strlen(value);
 }
 
 /* Which kernel interface each event comes from, a line for each group. */
@@ -303,10 +301,10 @@ static int lpl_attach_all(void)
 
 int lpl_attach(void)
 {
-	bool off = lpl_switch_ftrace('0');
+	bool off = lpl_switch_ftrace("0");
 	int error = lpl_attach_all();
 
-	if (off && !lpl_switch_ftrace('1') && !error) {
+	if (off && !lpl_switch_ftrace("1") && !error) {
 		pr_err("ftrace cannot be switched on again: refusing to load\n");
 		error = -EIO;
 	}
@@ -324,10 +322,10 @@ void lpl_detach(void)
 	bool off;
 
 	lpl_record_stop();
-	off = lpl_switch_ftrace('0');
+	off = lpl_switch_ftrace("0");
 	for_each_lpl_hook(group, hook)
 		lpl_detach_hook(hook);
-	if (off && !lpl_switch_ftrace('1'))
+	if (off && !lpl_switch_ftrace("1"))
 		pr_err("ftrace cannot be switched on again\n");
 	/* A handler may still be running on another processor. */
 	tracepoint_synchronize_unregister();
