@@ -180,6 +180,7 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 
 	LPL_TRY(advance(survey, moment_of(&survey->time, CLOCKS_OF(event)), report));
 	LPL_TRY(lpl_survey_frames_follow(&survey->frames, event, report));
+	LPL_TRY(lpl_survey_walks_follow(&survey->walks, event, report));
 	if (event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_TRACING)
 		lpl_survey_walks_break(&survey->walks);
 	if (is_of_state(survey, event))
@@ -260,6 +261,7 @@ static enum lpl_error init(struct survey *survey, const struct lpl_survey_option
 				   &survey->processes))
 		return no_memory(report);
 	LPL_TRY(lpl_survey_frames_init(&survey->frames, options->frames, report));
+	LPL_TRY(lpl_survey_walks_init(&survey->walks, report));
 	survey->output = (struct lpl_merge_output){
 		.reference = on_reference, .event = on_event, .finish = on_finish,
 		.page = on_page, .task = on_task, .leave = on_leave
@@ -313,6 +315,7 @@ void lpl_survey_close(struct lpl_survey *results)
 	lpl_survey_processes_free(&survey->processes);
 	lpl_survey_pages_free(&survey->pages);
 	lpl_survey_frames_free(&survey->frames);
+	lpl_survey_walks_free(&survey->walks);
 	free(survey);
 }
 

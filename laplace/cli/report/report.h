@@ -30,6 +30,7 @@ void trace_hottest_of_kernel(struct table *table, const struct surveyed_trace *t
 /* Of a trace with page walks (walk_tables.c). */
 void trace_walks_by_program(struct table *table, const struct surveyed_trace *trace);
 void trace_walks_by_kind(struct table *table, const struct surveyed_trace *trace);
+void trace_walks_by_table(struct table *table, const struct surveyed_trace *trace);
 void trace_walks_by_file(struct table *table, const struct surveyed_trace *trace);
 /* Of a trace with translations. */
 void trace_mapped(struct table *table, const struct surveyed_trace *trace);

@@ -146,6 +146,7 @@ static void put_walks(struct json_writer *writer, const struct surveyed_trace *t
 	json_writer_put(writer, "unknown", cli_json(trace->survey->walks->unknown));
 	put_rows(writer, "by_program", trace, trace_walks_by_program);
 	put_rows(writer, "by_kind", trace, trace_walks_by_kind);
+	put_rows(writer, "by_table", trace, trace_walks_by_table);
 	put_rows(writer, "by_file", trace, trace_walks_by_file);
 	json_writer_end(writer, '}');
 }

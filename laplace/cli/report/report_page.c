@@ -227,6 +227,7 @@ static void put_walks(struct page *page)
 			    type[LPL_READ] + type[LPL_WRITE] + type[LPL_FETCH]), survey->walks->unknown);
 	trace_walks_by_program(&page->table, page->trace);
 	trace_walks_by_kind(&page->table, page->trace);
+	trace_walks_by_table(&page->table, page->trace);
 	if (page->trace->walked_files)
 		trace_walks_by_file(&page->table, page->trace);
 }

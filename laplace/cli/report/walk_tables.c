@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of page walks: for which program, mode, kind of page and file they were made. */
+/* The tables of page walks: for which program, mode, kind of page and file they were made, and of which page tables. */
+#include <string.h>
+
 #include "report.h"
 
 static uint64_t sum(const uint64_t by_mode[2])
@@ -69,6 +71,35 @@ void trace_walks_by_kind(struct table *table, const struct surveyed_trace *trace
 		if (sum(trace->survey->walks->by_kind[kind].references))
 			add_kind(table, trace, kind);
 	}
+	table_end(table, 0);
+}
+
+static void add_table(struct table *table, const struct lpl_survey_table *of, unsigned int number)
+{
+	static const char *const name[LPL_TABLE_MAX + 1] = { "not known", "1", "2", "3", "4", "5" };
+
+	TABLE_ROW(table,
+		ALL("table", "of table", "of table", -10, cell_text(name[number])),
+		ALL("fetches", "read for fetches", "for fetches", 12, cell_number(of->reads[LPL_PURPOSE_FETCH])),
+		ALL("reads", "reads", "reads", 12, cell_number(of->reads[LPL_PURPOSE_READ])),
+		ALL("writes", "writes", "writes", 12, cell_number(of->reads[LPL_PURPOSE_WRITE])),
+		ALL("others", "others", "others", 8, cell_number(of->reads[LPL_PURPOSE_UNKNOWN])),
+		ALL("large", "large pages", "large pages", 12, cell_number(of->large)),
+		ALL("accessed", "accessed bits set", "accessed", 10, cell_number(of->accessed)),
+		ALL("dirty", "dirty bits set", "dirty", 8, cell_number(of->dirty)));
+}
+
+/* The first one that is walked comes first. */
+void trace_walks_by_table(struct table *table, const struct surveyed_trace *trace)
+{
+	static const struct lpl_survey_table none;
+	const struct lpl_survey_table *of = trace->survey->walks->table;
+
+	table_begin(table);
+	add_table(table, &none, 0);
+	for (unsigned int number = LPL_TABLE_MAX + 1; number-- > 0;)
+		if (memcmp(&of[number], &none, sizeof(none)) != 0)
+			add_table(table, &of[number], number);
 	table_end(table, 0);
 }
 

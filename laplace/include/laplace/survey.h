@@ -29,6 +29,7 @@
 #include <laplace/merge.h>
 #include <laplace/record.h>
 #include <laplace/simulator.h>
+#include <laplace/walk.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -300,9 +301,17 @@ struct lpl_survey_heatmap {
 
 /* ---- page walks ---- */
 
+/* References to the entries of tables of one number (walk.h). */
+struct lpl_survey_table {
+	uint64_t reads[LPL_PURPOSES];	/* by what the tables were walked for */
+	uint64_t large;			/* of all those: entries that map large pages */
+	uint64_t accessed, dirty;	/* bits that were set */
+};
+
 /* Of a trace of every reference, with those to page tables. */
 struct lpl_survey_walks {
 	struct lpl_survey_walked by_kind[LPL_PAGE_KINDS];	/* of the page that was referenced */
+	struct lpl_survey_table table[LPL_TABLE_MAX + 1];	/* by number; 0: it is not known */
 	uint64_t unknown;		/* not known for which reference: none followed, or some are missing */
 };
 
