@@ -33,6 +33,7 @@ static void list_all(struct surveyed_trace *trace)
 {
 	const struct lpl_survey *survey = trace->survey;
 
+	trace->heatmap = survey->heatmap;
 	trace->tasks = survey->tasks->recorded;
 	trace->processes = survey->processes->recorded;
 	trace->calls = survey->calls->count;
