@@ -8,6 +8,9 @@
  * Exit status: 0; 1 the kernel lacks something, or has it in a way that the module does not
  * know, and what is said by name; 2 usage; 3 it cannot be read as such a kernel.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "btf.h"
 #include "places.h"
 

@@ -199,12 +199,6 @@ static uint64_t distinct(const struct stream *in, size_t begin, size_t end)
 	return count;
 }
 
-/* Windows leave these out, as if they had not been there. */
-static bool is_flush(const struct item *item)
-{
-	return item->is_event && item->event.tag == LPL_EVENT_TLB_FLUSH;
-}
-
 /* The kept ones among the records [begin, end), which are one window. */
 static void window_keep(const struct stream *in, size_t begin, size_t end, struct stream *out)
 {
@@ -215,8 +209,7 @@ static void window_keep(const struct stream *in, size_t begin, size_t end, struc
 		bool write = false;	/* after the first */
 
 		if (item->is_event) {
-			if (!is_flush(item))
-				stream_add_event(out, &item->event);
+			stream_add_event(out, &item->event);
 			continue;
 		}
 		for (size_t j = begin; j < end; j++) {
@@ -251,8 +244,6 @@ void oracle_window(const struct stream *in, uint32_t pages, struct stream *out)
 		for (; end < in->count; end++) {
 			const struct item *item = &in->item[end];
 
-			if (is_flush(item))
-				continue;
 			if (item->is_event) {
 				at_event = lpl_event_is_fence(item->event.tag) ||
 					item->event.tag == LPL_EVENT_TRACING ||
@@ -564,7 +555,7 @@ static void random_event(struct random *random, const struct lpl_ref *before,
 {
 	static const uint32_t tags[] = {
 		KTR_SCHEDULE, KTR_SCHEDULE, KTR_SCHEDULE, KTR_TASK_CREATE, KTR_MARK,
-		LPL_EVENT_MARK, KTR_MAP, KTR_COW_BREAK, LPL_EVENT_TRACING, LPL_EVENT_GAP, LPL_EVENT_STATE, LPL_EVENT_TLB_FLUSH, 999,
+		LPL_EVENT_MARK, KTR_MAP, KTR_COW_BREAK, LPL_EVENT_TRACING, LPL_EVENT_GAP, LPL_EVENT_STATE, 999,
 	};
 
 	memset(event, 0, sizeof(*event));
