@@ -164,8 +164,10 @@ int cmd_cat(int argc, char **argv)
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
-	if (options.walks && (options.format || options.events || options.images))
-		return cli_complain(CLI_USAGE, "--walks has a table of its own: without --format, --events, --images");
+	if (options.walks && (options.format || options.events || options.images ||
+			      options.addresses != CLI_ADDRESSES_KEPT))
+		return cli_complain(CLI_USAGE, "--walks has a table of its own, of physical addresses: without --format, "
+				    "--events, --images, --addresses");
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;

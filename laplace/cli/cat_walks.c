@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* References to page tables, as a table; see cat_walks.h. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,11 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	for (size_t i = 0; i < count; i++)
 		if (lpl_walk_of(printer->walks, &refs[i], &walk))
 			print(&refs[i], &walk);
-	return ferror(stdout) ? lpl_fail(report, LPL_ERR_IO, "standard output cannot be written") : LPL_OK;
+	if (!ferror(stdout))
+		return LPL_OK;
+	cli_end_stdout(CLI_FAILED);	/* which returns where what reads it has ended */
+	errno = EPIPE;
+	return lpl_fail(report, LPL_ERR_IO, "standard output");
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -58,7 +63,7 @@ int cli_cat_walks(struct cli_pass *pass)
 
 	if (lpl_walks_open(&printer.walks, &report))
 		return cli_report(&report);
-	if (!walks || strcmp(walks, "described") != 0)
+	if (!walks || strcmp(walks, LPL_WALKS_DESCRIBED) != 0)
 		(void)cli_complain(0, "warning: %s: does not say what references to page tables were (record it "
 				   "with --walks)", pass->path);
 	puts("reference,cycle,type,address,table,large,purpose,accessed,dirty");

@@ -65,7 +65,7 @@ static bool has_walk_flags(const struct lpl_meta *meta)
 {
 	const char *walks = lpl_meta_get(meta, LPL_META_WALKS);
 
-	return walks && strcmp(walks, "described") == 0;
+	return walks && strcmp(walks, LPL_WALKS_DESCRIBED) == 0;
 }
 
 enum lpl_error lpl_writer_write_header(struct lpl_writer *writer, const struct lpl_meta *meta,

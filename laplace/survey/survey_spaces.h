@@ -33,8 +33,8 @@ void lpl_survey_spaces_init(struct survey_spaces *spaces);
 void lpl_survey_spaces_free(struct survey_spaces *spaces);
 
 /*
- * A space (KTR_NONE: all, by a global page) uses the page that was found, whose first byte is in `frame`.  *is_new:
- * it did not before.  false: no memory.
+ * A space (KTR_NONE: all, by a global page) uses the page that was found, the first byte of which is in `frame`.
+ * *is_new: it did not before.  false: no memory.
  */
 bool lpl_survey_spaces_use(struct survey_spaces *spaces, uint64_t number,
 			   const struct lpl_translation *found, uint64_t frame, bool *is_new);

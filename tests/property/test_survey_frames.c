@@ -68,7 +68,7 @@ static int space_of(struct trial *trial, unsigned int number)
 	return trial->space[number];
 }
 
-/* Often where a large page would have it, or behind the page before, so that there is something to be counted. */
+/* Often where a large page would have it, or next to the page before, so that there is something to be counted. */
 static uint64_t choose_frame(struct trial *trial, unsigned int number, unsigned int page)
 {
 	switch (roll(trial, 4)) {

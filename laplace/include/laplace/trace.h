@@ -39,7 +39,8 @@ extern "C" {
 #define LPL_META_IMAGES		"images"	/* of pages: "evict:64" (image.h) */
 #define LPL_META_PROGRAM_COUNTERS "program-counters" /* "kept": of each reference, in an event before it */
 #define LPL_META_TRANSLATIONS	"translations"	/* "kept": where pages are in memory, as events (translation.h) */
-#define LPL_META_WALKS		"walks"		/* "described": what those of page tables are (walk.h) */
+#define LPL_META_WALKS		"walks"		/* LPL_WALKS_DESCRIBED: what those of page tables are (walk.h) */
+#define LPL_WALKS_DESCRIBED	"described"
 #define LPL_META_SEGMENT	"segment"	/* of a trace in segments: which one this file is */
 #define LPL_META_SCHEDULE	"schedule"	/* threads run again: on which machine (schedule.h) */
 #define LPL_META_SOURCE		"source"	/* of a derived trace: its origin's title */

@@ -3,7 +3,7 @@
 # `laplace run --kernel PACKAGE`: another kernel of the distribution, with all that the cloud's has not
 # built in, brought by the machine's own apt.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
-# which is brought while nobody waits for it
+# a cache of its own: the two lanes share the other one, and one would wait while the other fetches a kernel
 export XDG_CACHE_HOME=$WORK/kernels-cache
 command -v apt-get >/dev/null || skip "there is no apt"
 cd "$WORK" || exit

@@ -145,7 +145,7 @@ if in_long; then
 	run closed -q -- wc -c <&-
 	expect_status 0 closed
 	[ "$(cat "$WORK/closed.stdout")" = 0 ] || fail "a closed standard input: $(cat "$WORK/closed.stdout")"
-	# Where one is by a link, and what is told twice.
+	# A directory that is reached by a link; and an option that is given twice.
 	ln -s "$PWD" "$WORK/linked"
 	# shellcheck disable=SC2016 # the guest's
 	(cd "$WORK/linked" && run linked -q --env HOME=/zzz --env A=1 --env A=2 -- sh -c 'wc -l <numbers; echo "$HOME $A"' numbers </dev/null)
