@@ -4,8 +4,16 @@
 # physical memory, made by the processor and not in user mode; everything else in
 # the trace is what it is without them, but for the references' numbers.
 raw=$(known none)
-recorded walks known --reduce none --start off --walks
+recorded walks known --reduce none --start off --walks --segment instructions:2M
 verify "$WORK/walks.lpl"
+# a segment that is read alone knows which tables there are
+"$LAPLACE" cat --walks "$WORK/walks.lpl" | tail -n +2 >"$WORK/walks.whole"
+for segment in "$WORK"/walks.0*.lpl; do
+	"$LAPLACE" cat --walks "$segment" | tail -n +2
+done >"$WORK/walks.segments"
+set -- "$WORK"/walks.0*.lpl
+[ $# -gt 2 ] || fail "no segments"
+expect_same "walks of segments that are read alone" "$WORK/walks.whole" "$WORK/walks.segments"
 "$PROGRAMS/inspect-trace" modes "$raw" >"$WORK/modes.without"
 "$PROGRAMS/inspect-trace" modes "$WORK/walks.lpl" | tee "$WORK/modes.with"
 value() {
