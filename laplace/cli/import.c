@@ -70,7 +70,7 @@ static void check_all(struct argp_state *state, void *config)
 
 static const struct cli_option option_table[] = {
 	{ "from", CLI_TEXT, 'f', .argument = "FORMAT", .take = take_format, .find_words = formats,
-	  .help = "%o (din, pdats and pdats2 are recognised)", .wrong = CLI_NO_FORMAT },
+	  .help = "%o (din, hex, pdats and pdats2 are recognised)", .wrong = CLI_NO_FORMAT },
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "TRACE",
 	  .help = "The trace to write" },
 	{ "reduction", CLI_CHAIN, CLI_INTO(struct options, import.reduction), .argument = "SPEC",

@@ -323,6 +323,9 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 	if (losses->spaces)
 		at = stpcpy(at, "has several address spaces, and their pages look alike in this "
 				"format\n");
+	if (losses->fetches)
+		at += sprintf(at, "%" PRIu64 " instruction fetches are written as reads\n",
+			      losses->fetches);
 	if (losses->walks)
 		at = stpcpy(at, "references to page tables are printed as reads and writes, of "
 				"physical addresses\n");

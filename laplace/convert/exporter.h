@@ -50,4 +50,14 @@ static inline unsigned int lpl_export_plain_type(struct lpl_exporter *exporter,
 	return ref->type == LPL_WALK_READ ? LPL_READ : LPL_WRITE;
 }
 
+/* Load or store, for formats in which a fetch is a load. */
+static inline unsigned int lpl_export_read_or_write(struct lpl_exporter *exporter,
+						    const struct lpl_ref *ref)
+{
+	if (ref->type != LPL_FETCH)
+		return lpl_export_plain_type(exporter, ref);
+	exporter->result.losses.fetches++;
+	return LPL_READ;
+}
+
 #endif

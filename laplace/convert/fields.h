@@ -26,6 +26,14 @@ static inline char *put_hex_field(char *out, uint64_t value)
 	return lpl_put_hex(out, value);
 }
 
+/* At least so many digits, with leading zeros. */
+static inline char *put_hex_digits(char *out, uint64_t value, int least)
+{
+	for (int digits = value ? (67 - __builtin_clzll(value)) / 4 : 1; digits < least; digits++)
+		*out++ = '0';
+	return lpl_put_hex(out, value);
+}
+
 static inline char *put_decimal_field(char *out, uint64_t value)
 {
 	*out++ = ' ';

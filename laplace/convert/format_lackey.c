@@ -127,16 +127,11 @@ static char *write_access(struct lpl_exporter *exporter, char *out)
 {
 	static const char *const letters[LPL_TYPES] = { " L ", " S ", "I  " };
 	struct access *access = exporter->state;
-	int digits;
 
 	if (!access->size)
 		return out;
 	out = stpcpy(out, letters[access->type]);
-	/* as valgrind does: at least eight digits */
-	digits = access->ref.address ? (67 - __builtin_clzll(access->ref.address)) / 4 : 1;
-	for (; digits < 8; digits++)
-		*out++ = '0';
-	out = lpl_put_hex(out, access->ref.address);
+	out = put_hex_digits(out, access->ref.address, 8);	/* as valgrind does */
 	*out++ = ',';
 	out = lpl_put_decimal(out, access->size);
 	access->size = 0;

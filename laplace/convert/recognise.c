@@ -21,11 +21,51 @@ static void name_candidates(const struct lpl_sample *sample, char names[LPL_FORM
 	}
 }
 
+/* "din, hex or pdats": all that could have been. */
+static void name_recognised(char names[LPL_FORMAT_LIST_SIZE])
+{
+	const struct lpl_format *format, *last = NULL;
+	const char *between = "";
+	char *at = names;
+
+	*at = '\0';
+	for (size_t i = 0; (format = lpl_format_at(i)); i++) {
+		if (!format->recognise)
+			continue;
+		if (last) {
+			at = stpcpy(stpcpy(at, between), last->name);
+			between = ", ";
+		}
+		last = format;
+	}
+	if (last)
+		stpcpy(stpcpy(at, at == names ? "" : " or "), last->name);
+}
+
+static void refuse(const char *input, const struct lpl_sample *sample, bool has_candidates,
+		   struct lpl_report *report)
+{
+	char names[LPL_FORMAT_LIST_SIZE];
+
+	if (!sample->size) {
+		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is empty, so that its format cannot be "
+			       "recognised: name it with --from", input);
+	} else if (has_candidates) {
+		name_candidates(sample, names);
+		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: may be %s, but has neither a header that "
+			       "says so nor enough that shows it: name its format with --from",
+			       input, names);
+	} else {
+		name_recognised(names);
+		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is not recognised as %s: name its format "
+			       "with --from", input, names);
+	}
+}
+
 const struct lpl_format *lpl_recognise(const char *input, const struct lpl_sample *sample,
 				       bool *guessed, struct lpl_report *report)
 {
 	const struct lpl_format *format, *likely = NULL;
-	char names[LPL_FORMAT_LIST_SIZE];
 	size_t count[LPL_CERTAIN + 1] = { 0 };
 
 	*guessed = false;
@@ -43,16 +83,6 @@ const struct lpl_format *lpl_recognise(const char *input, const struct lpl_sampl
 	/* any short text may be records, but records are not lines of text, all of one kind */
 	if (count[LPL_LIKELY] == 1 && (!count[LPL_POSSIBLE] || !*guessed))
 		return likely;
-	name_candidates(sample, names);
-	if (!sample->size)
-		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is empty, so that its format cannot be "
-			       "recognised: name it with --from", input);
-	else if (!count[LPL_LIKELY] && !count[LPL_POSSIBLE])
-		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: is neither din, pdats nor pdats2, which "
-			       "are recognised: name its format with --from", input);
-	else
-		(void)lpl_fail(report, LPL_ERR_FORMAT, "%s: may be %s, but has neither a header that "
-			       "says so nor enough that shows it: name its format with --from",
-			       input, names);
+	refuse(input, sample, count[LPL_LIKELY] || count[LPL_POSSIBLE], report);
 	return NULL;
 }

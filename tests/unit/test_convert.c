@@ -38,7 +38,7 @@ enum {
 	REFS = 3000,
 	/* what a format has, by docs/formats.md */
 	CLOCKS = 1, CYCLE = 2, SPACE = 4, LENGTH = 8, ADDRESS = 16, TYPE = 32, FLAGS = 64,
-	EVENTS = 128,
+	EVENTS = 128, WRITES = 256,	/* of types, only which references are writes */
 	ALL = 255
 };
 
@@ -96,7 +96,7 @@ static void expect(struct stream *expected, const struct stream *sent, unsigned 
 			to->ref.space = 0;
 		if (!(fields & LENGTH))
 			to->ref.length = 1;
-		if (!(fields & TYPE))
+		if (!(fields & TYPE) && !(fields & WRITES && to->ref.type == LPL_WRITE))
 			to->ref.type = LPL_READ;
 	}
 }
@@ -138,6 +138,7 @@ static void there_and_back(void **unused)
 		{ "npy", true, true, ALL & ~(unsigned int)EVENTS },
 		{ "din", false, false, TYPE },
 		{ "lackey", false, false, TYPE | LENGTH },
+		{ "hex", false, false, WRITES },
 		{ "oracleGeneral", true, true, SPACE | LENGTH },
 		{ "pdats", false, false, TYPE },
 		{ "pdats2", false, false, TYPE },
@@ -186,17 +187,17 @@ static void formats_are_listed(void **unused)
 	(void)unused;
 	for (const struct lpl_format *format; (format = lpl_format_at(count)); count++)
 		assert_ptr_equal(lpl_format_find(lpl_format_name(format)), format);
-	assert_int_equal(count, 19);
+	assert_int_equal(count, 20);
 	assert_null(lpl_format_at(count + 1));
 	assert_null(lpl_format_find(""));
 	assert_null(lpl_format_find("Raw"));
 	assert_string_equal(lpl_format_list(list, LPL_FORMAT_BINARY, " or "),
 			    "raw, diff, sad, sad-diff, pages, time-passed, behaviour, annotated, csv, "
-			    "din, lackey or per-process");
+			    "din, lackey, hex or per-process");
 	assert_string_equal(lpl_format_list(list, LPL_FORMAT_EVENTS | LPL_FORMAT_BINARY |
-						  LPL_WITH_LENGTH, " or "), "din, lackey or per-process");
+						  LPL_WITH_LENGTH, " or "), "din, lackey, hex or per-process");
 	assert_string_equal(lpl_format_list(list, ~(unsigned int)LPL_FORMAT_BINARY, " or "),
-			    "din, lackey, pdats or pdats2");
+			    "din, lackey, hex, pdats or pdats2");
 }
 
 /* ---- what is lost ---- */

@@ -106,6 +106,7 @@ struct lpl_losses {
 	uint64_t addresses;	/* references of which only the page was known: it is written */
 	uint64_t lengths;	/* ... and 0 for the length */
 	uint64_t spaces;	/* changes of address space; pages of several look alike */
+	uint64_t fetches;	/* written as reads */
 	uint64_t walks;		/* of page tables, written as reads and writes */
 	uint64_t purposes;	/* LPL_WALK_FLAGS, which no format has */
 	uint64_t events;	/* left out */
