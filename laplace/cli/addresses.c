@@ -28,6 +28,7 @@ static enum lpl_addresses conversion(const struct lpl_addressing *found, enum cl
 {
 	switch (wanted) {
 	case CLI_ADDRESSES_PHYSICAL:
+	case CLI_ADDRESSES_FRAMES:
 		return LPL_ADDRESSES_PHYSICAL;
 	case CLI_ADDRESSES_CANONICAL:
 		return found->canonical ? LPL_ADDRESSES_KEPT : LPL_ADDRESSES_CANONICAL;
@@ -48,11 +49,24 @@ static int refuse(const struct lpl_addressing *found, enum cli_addresses wanted,
 	if (convert == LPL_ADDRESSES_CANONICAL && !found->can)
 		return cli_complain(CLI_USAGE, "%s: %s: there are no canonical pages to be had of it",
 				    path, found->why);
+	if (wanted == CLI_ADDRESSES_FRAMES && !found->translations)
+		return cli_complain(CLI_USAGE, "%s: has no physical addresses, which this format is for: "
+				    "recorded with --physical, it would have; --addresses %s writes those "
+				    "that there are", path, found->canonical ? "canonical" : "virtual");
 	if (convert == LPL_ADDRESSES_PHYSICAL && !found->translations)
 		return cli_complain(CLI_USAGE, "%s: says nothing of physical memory: it was not recorded with "
 				    "--physical, or what it was made into has no virtual pages of 4096 "
 				    "bytes any more", path);
 	return CLI_DONE;
+}
+
+enum cli_addresses cli_addresses_for(const struct lpl_format *format, enum cli_addresses otherwise)
+{
+	const unsigned int traits = lpl_format_traits(format);
+
+	if (traits & LPL_FORMAT_PHYSICAL)
+		return CLI_ADDRESSES_FRAMES;
+	return traits & (LPL_WITH_SPACE | LPL_FORMAT_HITS) ? CLI_ADDRESSES_KEPT : otherwise;
 }
 
 int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,

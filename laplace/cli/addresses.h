@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include <laplace/convert.h>
 #include <laplace/reducer.h>
 #include <laplace/select.h>
 #include <laplace/trace.h>
@@ -19,7 +20,8 @@ enum cli_addresses {
 	CLI_ADDRESSES_VIRTUAL,
 	CLI_ADDRESSES_CANONICAL,
 	CLI_ADDRESSES_PHYSICAL,
-	CLI_ADDRESSES_KEPT	/* no option: whatever the trace has */
+	CLI_ADDRESSES_KEPT,	/* no option: whatever the trace has */
+	CLI_ADDRESSES_FRAMES	/* no option: physical, because the format is for them */
 };
 extern const struct cli_option cli_addresses_options[];
 
@@ -30,6 +32,13 @@ struct cli_addressing {
 	bool is_named;			/* its reduction: in the header; and that of what is read then: */
 	char reduction[LPL_SPEC_SIZE];
 };
+
+/*
+ * What is wanted for this format, where nothing else was.  One for simulators of memory gets physical
+ * addresses; one that has each reference's space has all that makes its pages different ones, and gets the
+ * addresses as they were used; one that has evictions gets those of the pages in the trace.
+ */
+enum cli_addresses cli_addresses_for(const struct lpl_format *format, enum cli_addresses otherwise);
 
 /*
  * Canonical pages if they can be had and are exact, unless something else is wanted; why not, where

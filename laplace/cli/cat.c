@@ -109,7 +109,8 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
 			.format = format,
 			.meta = meta, .trace = options->trace, .output = "standard output",
-			.fd = STDOUT_FILENO, .events = options->events }, &report))
+			.fd = STDOUT_FILENO, .events = options->events,
+			.physical = options->addressing.convert == LPL_ADDRESSES_PHYSICAL }, &report))
 		return cli_report(&report);
 	/* the lines themselves are the progress when they go to a terminal */
 	cli_progress_start(&progress, options->progress == CLI_AUTO && isatty(STDOUT_FILENO) ?
@@ -117,7 +118,7 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
 				  .choice = &options->choice, .addressing = &options->addressing,
-				  .without_events = !options->events };
+				  .without_events = !options->events, .counts_frames = true };
 	status = cli_pass_run(&pass);
 	report_losses(exporter, options);
 	lpl_exporter_close(exporter);
@@ -172,6 +173,8 @@ int cmd_cat(int argc, char **argv)
 	if (status)
 		return status;
 	/* what is printed is what the trace has, unless something else is wanted */
+	if (options.format && options.addresses == CLI_ADDRESSES_KEPT)
+		options.addresses = cli_addresses_for(options.format, options.addresses);
 	if (options.addresses != CLI_ADDRESSES_KEPT)
 		status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
 					      lpl_reader_meta(reader));

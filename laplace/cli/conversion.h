@@ -18,6 +18,9 @@ const struct lpl_format *cli_format(struct argp_state *state, const struct cli_o
 				    const char *name);
 #define CLI_NO_FORMAT "no format '%s': there are %c"
 
+/* What each format that is written keeps of a reference.  Returns an exit status. */
+int cli_format_table(bool json);
+
 /* A warning of `path` for each line of `text` (lpl_losses_text(), lpl_importer_warnings()). */
 void cli_warn(const char *path, char *text);
 

@@ -22,7 +22,7 @@
 struct options {
 	const struct lpl_format *format;
 	const char *output;
-	bool events, columns, overwrite, json;
+	bool events, columns, strict, list, overwrite, json;
 	struct lpl_pdats_options pdats;
 	enum cli_when progress;
 	const char *trace;
@@ -62,6 +62,8 @@ static void check_all(struct argp_state *state, void *config)
 	const struct options *options = config;
 	char list[CLI_WORDS_SIZE];
 
+	if (options->list)
+		return;
 	if (!options->format)
 		argp_error(state, "which format?  --to names one of %s", formats(list));
 	else if (!options->output)
@@ -72,6 +74,8 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "--columns makes a directory, which standard output is not");
 	else if (options->columns && options->overwrite)
 		argp_error(state, "--columns makes a new directory: there is nothing to overwrite");
+	else if (!options->trace)
+		argp_error(state, "which trace?");
 }
 
 static const struct cli_option option_table[] = {
@@ -81,6 +85,11 @@ static const struct cli_option option_table[] = {
 	  .help = "The file to write" },
 	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
 	  .help = "Write kernel events and marks, too, if the format has them" },
+	{ "strict", CLI_FLAG, CLI_INTO(struct options, strict),
+	  .help = "Fail, and leave no FILE, where anything is lost of which there would be a warning; of events, if "
+	  "they are wanted (--events)" },
+	{ "formats", CLI_FLAG, CLI_INTO(struct options, list),
+	  .help = "Print what each FORMAT keeps of a reference, and do nothing else" },
 	{ "columns", CLI_FLAG, CLI_INTO(struct options, columns),
 	  .help = "Of npy: FILE is a directory that is made, with a file for each field" },
 	{ "stride", CLI_WORD, .argument = "BYTES", .words = "1 2 4 8 16", .take = take_stride,
@@ -98,12 +107,13 @@ static const struct cli_option option_table[] = {
 	CLI_WITH(progress, struct options, progress),
 	CLI_WITH(choice, struct options, choice),
 	CLI_WITH(addresses, struct options, addresses),
-	CLI_TRACE_ARGUMENT(struct options, trace),
+	{ .type = CLI_ARGUMENT, .argument = "TRACE", CLI_INTO(struct options, trace),
+	  .again = "one trace at a time" },
 	{ .type = CLI_CHECK, .check = check_all },
 	{ 0 }
 };
 static const struct cli_usage usage = {
-	"--to FORMAT -o FILE TRACE",
+	"--to FORMAT -o FILE TRACE\n--formats",
 	"Write TRACE in another format."
 	"\v"
 	"What FORMAT has no place for is lost, and that is said; a TRACE for which it would say "
@@ -141,6 +151,15 @@ static int print_result(const struct options *options, const struct lpl_export_r
 	return print_summary(options, result);
 }
 
+/* With --strict: no column has events.  Returns an exit status. */
+static int check_columns(const struct options *options, const struct lpl_export_result *result)
+{
+	if (!options->strict || !options->events || !result->losses.events)
+		return CLI_DONE;
+	return cli_complain(CLI_FAILED, "%s: columns have no place for all of it: %" PRIu64 " events are left "
+			    "out", options->trace, result->losses.events);
+}
+
 static int send(struct lpl_reader *reader, const struct options *options, struct lpl_sink *sink)
 {
 	struct cli_progress progress;
@@ -150,7 +169,8 @@ static int send(struct lpl_reader *reader, const struct options *options, struct
 	cli_progress_start(&progress, options->progress);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = sink,
 				  .progress = &progress, .choice = &options->choice,
-				  .addressing = &options->addressing };
+				  .addressing = &options->addressing,
+				  .counts_frames = !options->columns };
 	status = cli_pass_run(&pass);
 	/* what precedes damage is no result, if the output was not finished */
 	return pass.unfinished && status == CLI_DAMAGED ? CLI_FAILED : status;
@@ -173,7 +193,9 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
 			.format = options->format, .meta = lpl_reader_meta(reader), .fd = fd,
 			.trace = options->trace, .output = options->output,
-			.events = options->events, .pdats = options->pdats }, &report))
+			.events = options->events, .pdats = options->pdats,
+			.physical = options->addressing.convert == LPL_ADDRESSES_PHYSICAL,
+			.strict = options->strict }, &report))
 		return cli_report(&report);
 	status = send(reader, options, lpl_exporter_sink(exporter));
 	lpl_exporter_result(exporter, &result);
@@ -205,6 +227,8 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 		return cli_report(&report);
 	status = send(reader, options, lpl_npy_columns_sink(columns));
 	result = *lpl_npy_columns_result(columns);
+	if (has_result(status) && check_columns(options, &result))
+		status = CLI_FAILED;
 	if (!has_result(status))
 		lpl_npy_columns_discard(columns);
 	else if (lpl_npy_columns_commit(columns, &report))
@@ -214,17 +238,6 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 	return status;
 }
 
-/*
- * A format that has each reference's space has all that makes its pages different ones, and the
- * addresses as they were used; one that has evictions has those of the pages in the trace.
- */
-static enum cli_addresses wanted_addresses(const struct options *options)
-{
-	return options->addresses == CLI_ADDRESSES_AUTO &&
-			       (lpl_format_traits(options->format) & (LPL_WITH_SPACE | LPL_FORMAT_HITS)) ?
-		       CLI_ADDRESSES_KEPT : options->addresses;
-}
-
 int cmd_export(int argc, char **argv)
 {
 	struct options options = { 0 };
@@ -232,6 +245,8 @@ int cmd_export(int argc, char **argv)
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
+	if (options.list)
+		return cli_format_table(options.json);
 	if ((lpl_format_traits(options.format) & LPL_FORMAT_BINARY) &&
 	    strcmp(options.output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
@@ -241,7 +256,9 @@ int cmd_export(int argc, char **argv)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;
-	status = cli_addresses_decide(&options.addressing, wanted_addresses(&options), options.trace,
+	if (options.addresses == CLI_ADDRESSES_AUTO)
+		options.addresses = cli_addresses_for(options.format, options.addresses);
+	status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
 				      lpl_reader_meta(reader));
 	if (!status)
 		status = cli_check_hits(options.format, &options.choice, options.addressing.convert,

@@ -29,7 +29,7 @@ struct options {
 
 static const char *formats(char list[CLI_WORDS_SIZE])
 {
-	return lpl_format_list(list, 0, ", ");
+	return lpl_format_list(list, LPL_FORMAT_EXPORT_ONLY, ", ");
 }
 
 static void take_format(struct argp_state *state, const struct cli_option *option, const char *name,

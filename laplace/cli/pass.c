@@ -374,7 +374,7 @@ static int run_chosen(struct cli_pass *pass)
 	pass->chosen = lpl_choice_passed(pass->chooser);
 	if (status == CLI_DONE && chooses(pass))
 		warn_if_nothing(pass);
-	if (lpl_choice_unknown(pass->chooser))
+	if (lpl_choice_unknown(pass->chooser) && !pass->counts_frames)
 		cli_complain(0, "warning: %s: of %" PRIu64 " references the frame is not known: each of their "
 			     "pages counts as one", pass->path, lpl_choice_unknown(pass->chooser));
 	lpl_choice_close(pass->chooser);

@@ -51,6 +51,7 @@ struct cli_pass {
 	/* those of a trace that was not reduced are numbered from 1 on, as if there were no others */
 	bool renumbers;
 	bool without_events;		/* the sink does not look at them */
+	bool counts_frames;		/* it says itself of how many references the frame is not known */
 	/* called with each block that was read, before it is sent; may be NULL */
 	void (*before_block)(struct cli_pass *pass, void *context);
 	void *context;

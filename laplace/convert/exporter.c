@@ -91,37 +91,74 @@ static struct lpl_exporter *exporter_of(struct lpl_sink *sink, struct lpl_report
 	return exporter;
 }
 
+/* An address that lpl_physical_sink() makes where the frame is not known. */
+static bool lacks_frame(const struct lpl_exporter *exporter, const struct lpl_ref *ref)
+{
+	return exporter->options.physical && ref->address > INT64_MAX &&
+	       ref->type != LPL_WALK_READ && ref->type != LPL_WALK_WRITE;
+}
+
 /* What a format may lose; whether this one does is asked in lpl_exporter_result(). */
 static void count_losses(struct lpl_exporter *exporter, const struct lpl_ref *ref)
 {
 	struct lpl_losses *losses = &exporter->result.losses;
 
+	losses->frames += lacks_frame(exporter, ref);
 	losses->addresses += (ref->flags & LPL_PAGED) != 0;
 	losses->purposes += (ref->flags & LPL_WALK_FLAGS) != 0;
 	losses->spaces += exporter->any && ref->space != exporter->last.space;
+}
+
+/* With `strict`: was anything lost up to here? */
+static enum lpl_error check_strict(struct lpl_exporter *exporter, uint64_t number)
+{
+	struct lpl_export_result result;
+	char text[LPL_WARNINGS_SIZE];
+
+	if (!exporter->options.strict)
+		return LPL_OK;
+	lpl_exporter_result(exporter, &result);
+	if (!exporter->options.events)
+		result.losses.events = 0;
+	if (!*lpl_losses_text(&result.losses, text))
+		return LPL_OK;
+	text[strlen(text) - 1] = '\0';
+	for (char *end = text; (end = strchr(end, '\n'));)
+		*end = ';';
+	return lpl_fail(exporter->report, LPL_ERR_UNSUPPORTED, "%s: %s has no place for all of it, by "
+			"reference %" PRIu64 ": %s", exporter->options.trace,
+			exporter->options.format->name, number, text);
+}
+
+static enum lpl_error export_ref(struct lpl_exporter *exporter, const struct lpl_ref *ref)
+{
+	char *out = room(exporter);
+
+	count_losses(exporter, ref);
+	if (out)
+		out = exporter->options.format->write_ref(exporter, out, ref);
+	if (!out)
+		return exporter->report->error;
+	written_to(exporter, out);
+	exporter->any = true;
+	exporter->last = *ref;
+	exporter->result.refs++;
+	return LPL_OK;
 }
 
 static enum lpl_error export_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
 				  struct lpl_report *report)
 {
 	struct lpl_exporter *exporter = exporter_of(sink, report);
-	const struct lpl_format *format = exporter->options.format;
+	const bool wants_frames = exporter->options.format->traits & LPL_FORMAT_PHYSICAL;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct lpl_ref *ref = &refs[i];
-		char *out = room(exporter);
-
-		count_losses(exporter, ref);
-		if (out)
-			out = format->write_ref(exporter, out, ref);
-		if (!out)
-			return exporter->report->error;
-		written_to(exporter, out);
-		exporter->any = true;
-		exporter->last = *ref;
+		if (wants_frames && lacks_frame(exporter, &refs[i]))
+			exporter->result.losses.frames_left_out++;
+		else
+			LPL_TRY(export_ref(exporter, &refs[i]));
 	}
-	exporter->result.refs += count;
-	return LPL_OK;
+	return count ? check_strict(exporter, refs[count - 1].ref) : LPL_OK;
 }
 
 /* What the format holds back comes first; then a line, if it has such lines. */
@@ -159,7 +196,7 @@ static enum lpl_error export_event(struct lpl_sink *sink, const struct lpl_event
 	if (!next)
 		return exporter->report->error;
 	written_to(exporter, next);
-	return LPL_OK;
+	return check_strict(exporter, event->ref);
 }
 
 static enum lpl_error export_finish(struct lpl_sink *sink, struct lpl_report *report)
@@ -292,11 +329,12 @@ void lpl_exporter_result(const struct lpl_exporter *exporter, struct lpl_export_
 	struct lpl_losses *losses = &result->losses;
 
 	*result = exporter->result;
+	result->refs -= losses->fetches_left_out;
 	if (traits & (LPL_FORMAT_WHOLE | LPL_FORMAT_PAGES))
 		losses->addresses = 0;
 	if (traits & LPL_WITH_LENGTH)
 		losses->lengths = losses->addresses;
-	if (traits & LPL_WITH_SPACE)
+	if ((traits & LPL_WITH_SPACE) || exporter->options.physical)
 		losses->spaces = 0;
 }
 
@@ -326,11 +364,20 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 	if (losses->fetches)
 		at += sprintf(at, "%" PRIu64 " instruction fetches are written as reads\n",
 			      losses->fetches);
+	if (losses->fetches_left_out)
+		at += sprintf(at, "%" PRIu64 " instruction fetches are left out\n",
+			      losses->fetches_left_out);
 	if (losses->walks)
 		at = stpcpy(at, "references to page tables are printed as reads and writes, of "
 				"physical addresses\n");
 	else if (losses->purposes)
 		at = stpcpy(at, "what page tables were walked for is left out (`laplace cat --walks' has it)\n");
+	if (losses->frames)
+		at += sprintf(at, "of %" PRIu64 " references the frame is not known: each of their "
+			      "pages counts as one\n", losses->frames);
+	if (losses->frames_left_out)
+		at += sprintf(at, "of %" PRIu64 " references the frame is not known: they are left "
+			      "out\n", losses->frames_left_out);
 	if (losses->events)
 		sprintf(at, "%" PRIu64 " events are left out\n", losses->events);
 	return text;

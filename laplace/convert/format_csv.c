@@ -140,7 +140,8 @@ const struct lpl_format lpl_format_csv = {
 	.fields = "TYPE,REFERENCE,INSTRUCTION,CYCLE,SPACE,ADDRESS,LENGTH,USER,SECOND,PAGED,"
 		  "SYNTHETIC",
 	.traits = LPL_FORMAT_EVENTS | LPL_FORMAT_WHOLE | LPL_WITH_REF | LPL_WITH_INSTR |
-		  LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+		  LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH | LPL_WITH_TYPES |
+		  LPL_WITH_MODE,
 	.read_line = read_csv,
 	.import_state = sizeof(struct csv_state),
 	.write_begin = write_names,

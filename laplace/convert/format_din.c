@@ -100,7 +100,7 @@ static char *write_din(struct lpl_exporter *exporter, char *out, const struct lp
 const struct lpl_format lpl_format_din = {
 	.name = "din",
 	.fields = "LABEL ADDRESS",
-	.traits = 0,
+	.traits = LPL_WITH_WRITES | LPL_WITH_FETCHES,
 	.recognise = recognise_din,
 	.read_line = read_din,
 	.write_ref = write_din,

@@ -90,7 +90,7 @@ static char *write_hex(struct lpl_exporter *exporter, char *out, const struct lp
 const struct lpl_format lpl_format_hex = {
 	.name = "hex",
 	.fields = "ADDRESS R|W",
-	.traits = 0,
+	.traits = LPL_WITH_WRITES,
 	.recognise = recognise_hex,
 	.read_line = read_hex,
 	.write_ref = write_hex,

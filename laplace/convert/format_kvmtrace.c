@@ -156,7 +156,7 @@ const struct lpl_format lpl_format_kvmtrace = {
 	.name = "kvmtrace",
 	.fields = "a record of 48 bytes",
 	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_REDUCED | LPL_FORMAT_IMPORT_ONLY |
-		  LPL_WITH_CYCLE | LPL_WITH_SPACE,
+		  LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_WRITES | LPL_WITH_MODE,
 	.read_record = read_record,
 	.read_end = read_end,
 	.record_bytes = BYTES,

@@ -161,7 +161,7 @@ static char *write_lackey(struct lpl_exporter *exporter, char *out, const struct
 const struct lpl_format lpl_format_lackey = {
 	.name = "lackey",
 	.fields = "I|L|S|M ADDRESS,SIZE",
-	.traits = 0,
+	.traits = LPL_WITH_LENGTH | LPL_WITH_WRITES | LPL_WITH_FETCHES,
 	.read_line = read_lackey,
 	.write_ref = write_lackey,
 	.write_rest = write_access,

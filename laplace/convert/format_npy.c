@@ -166,7 +166,8 @@ const struct lpl_format lpl_format_npy = {
 	.name = "npy",
 	.fields = "NumPy's, of 48 bytes a record",
 	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_WHOLE | LPL_FORMAT_SEEKS | LPL_WITH_REF |
-		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH |
+		  LPL_WITH_TYPES | LPL_WITH_MODE,
 	.read_record = read_npy,
 	.record_bytes = NPY_HEADER_AT + HEADER_MOST,
 	.read_end = read_end,

@@ -90,7 +90,7 @@ static char *write_time_passed(struct lpl_exporter *exporter, char *out, const s
 const struct lpl_format lpl_format_pages = {
 	.name = "pages",
 	.fields = "[TYPE] PAGE",
-	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_EVENTS,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_EVENTS | LPL_WITH_TYPES,
 	.read_line = read_pages,
 	.write_ref = write_pages,
 };
@@ -98,7 +98,8 @@ const struct lpl_format lpl_format_pages = {
 const struct lpl_format lpl_format_time_passed = {
 	.name = "time-passed",
 	.fields = "TYPE TIME-PASSED PAGE",
-	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF,
+	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF |
+		  LPL_WITH_TYPES,
 	.read_line = read_time_passed,
 	.write_ref = write_time_passed,
 };

@@ -251,7 +251,7 @@ static char *begin_pdats(struct lpl_exporter *exporter, char *out)
 const struct lpl_format lpl_format_pdats = {
 	.name = "pdats",
 	.fields = "header, repeats, offset, time",
-	.traits = LPL_FORMAT_BINARY,
+	.traits = LPL_FORMAT_BINARY | LPL_WITH_WRITES | LPL_WITH_FETCHES,
 	.recognise = lpl_pdats_recognise,
 	.read_record = read_pdats,
 	.record_bytes = PDATS_HEADER,

@@ -250,7 +250,7 @@ static char *write_pdats2(struct lpl_exporter *exporter, char *out, const struct
 const struct lpl_format lpl_format_pdats2 = {
 	.name = "pdats2",
 	.fields = "header, offset",
-	.traits = LPL_FORMAT_BINARY,
+	.traits = LPL_FORMAT_BINARY | LPL_WITH_WRITES | LPL_WITH_FETCHES,
 	.recognise = lpl_pdats2_recognise,
 	.read_record = read_pdats2,
 	.record_bytes = PDATS_HEADER,

@@ -363,7 +363,8 @@ const struct lpl_format lpl_format_per_process = {
 	.name = "per-process",
 	.fields = "TYPE CYCLE LENGTH PAGE CANONICAL-PAGE INSTRUCTION REFERENCE",
 	.traits = LPL_FORMAT_IMPORT_ONLY | LPL_FORMAT_DIRECTORY | LPL_FORMAT_CANONICAL |
-		  LPL_FORMAT_REDUCED | LPL_WITH_REF | LPL_WITH_INSTR | LPL_WITH_CYCLE,
+		  LPL_FORMAT_REDUCED | LPL_WITH_REF | LPL_WITH_INSTR | LPL_WITH_CYCLE |
+		  LPL_WITH_TYPES,
 	.read_directory = read_directory,
 	.import_state = sizeof(struct per_process),
 	.import_free = free_state,

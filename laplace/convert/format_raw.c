@@ -220,7 +220,8 @@ static char *write_raw18(struct lpl_exporter *exporter, char *out, const struct 
 const struct lpl_format lpl_format_raw = {
 	.name = "raw",
 	.fields = "TYPE CYCLE LENGTH SPACE ADDRESS",
-	.traits = LPL_FORMAT_EVENTS | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+	.traits = LPL_FORMAT_EVENTS | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH |
+		  LPL_WITH_TYPES,
 	.read_line = read_raw,
 	.write_ref = write_raw,
 };
@@ -228,7 +229,8 @@ const struct lpl_format lpl_format_raw = {
 const struct lpl_format lpl_format_diff = {
 	.name = "diff",
 	.fields = "TYPE CYCLES LENGTH SPACE SIGN BYTES",
-	.traits = LPL_FORMAT_EVENTS | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+	.traits = LPL_FORMAT_EVENTS | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH |
+		  LPL_WITH_TYPES,
 	.read_line = read_diff,
 	.import_state = sizeof(struct diff_state),
 	.write_ref = write_diff,
@@ -237,7 +239,8 @@ const struct lpl_format lpl_format_diff = {
 const struct lpl_format lpl_format_raw18 = {
 	.name = "raw18",
 	.fields = "type 8, cycle 64, length 8, space 32, address 32 bits",
-	.traits = LPL_FORMAT_BINARY | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+	.traits = LPL_FORMAT_BINARY | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH |
+		  LPL_WITH_TYPES,
 	.read_record = read_raw18,
 	.record_bytes = PACKED_BYTES(RAW18_SPACE),
 	.write_ref = write_raw18,
@@ -246,7 +249,8 @@ const struct lpl_format lpl_format_raw18 = {
 const struct lpl_format lpl_format_raw17 = {
 	.name = "raw17",
 	.fields = "type 8, cycle 64, length 8, space 24, address 32 bits",
-	.traits = LPL_FORMAT_BINARY | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH,
+	.traits = LPL_FORMAT_BINARY | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_LENGTH |
+		  LPL_WITH_TYPES,
 	.read_record = read_raw17,
 	.record_bytes = PACKED_BYTES(RAW17_SPACE),
 	.write_ref = write_raw17,

@@ -110,7 +110,7 @@ const struct lpl_format lpl_format_sad = {
 	.name = "sad",
 	.fields = "TYPE CYCLE INSTRUCTION REFERENCE SPACE PAGE",
 	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF |
-		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE,
+		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_TYPES,
 	.read_line = read_sad,
 	.write_ref = write_sad,
 };
@@ -119,7 +119,7 @@ const struct lpl_format lpl_format_sad_diff = {
 	.name = "sad-diff",
 	.fields = "TYPE CYCLES INSTRUCTIONS REFERENCES SPACE SIGN PAGES",
 	.traits = LPL_FORMAT_PAGES | LPL_FORMAT_REDUCED | LPL_FORMAT_EVENTS | LPL_WITH_REF |
-		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE,
+		  LPL_WITH_INSTR | LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_TYPES,
 	.read_line = read_sad_diff,
 	.write_ref = write_sad_diff,
 };

@@ -26,6 +26,8 @@ static enum lpl_error check_options(const struct lpl_import_options *options,
 	const char *name = options->format ? options->format->name : "to be recognised";
 	const uint64_t page_size = options->page_size;
 
+	if (traits & LPL_FORMAT_EXPORT_ONLY)
+		return lpl_fail(report, LPL_ERR_USAGE, "the format %s is written only", name);
 	if (!(traits & LPL_FORMAT_BEHAVIOUR) != !options->memory)
 		return lpl_fail(report, LPL_ERR_USAGE, "the size of the memory has to be given "
 				"for a behaviour sequence, and for no other format");

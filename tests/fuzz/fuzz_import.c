@@ -49,7 +49,7 @@ static bool is_recognised(const struct lpl_format *format)
 {
 	const char *name = lpl_format_name(format);
 
-	return strcmp(name, "din") == 0 || strncmp(name, "pdats", 5) == 0;
+	return strcmp(name, "din") == 0 || strcmp(name, "hex") == 0 || strncmp(name, "pdats", 5) == 0;
 }
 
 /* A sink that checks what it gets and passes it on. */
@@ -137,17 +137,14 @@ static struct lpl_meta *meta_of(const struct lpl_import_options *options)
 	return meta;
 }
 
-/* Import from `fd`; what is printed goes to the file that is returned, -1: neither worked. */
-static int print_again(struct lpl_import_options *options,
-		       const struct lpl_pdats_options *pdats, int fd)
+/* Import from `fd`, and print it as `format`, to the file that is returned; -1: neither worked. */
+static int print_as(const struct lpl_format *format, struct lpl_import_options *options,
+		    const struct lpl_pdats_options *pdats, int fd)
 {
 	struct checker checker = { .sink = { check_refs, check_event, check_finish } };
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = meta_of(options);
 	struct lpl_exporter *exporter;
-	const struct lpl_format *format =
-		!options->format || is(options->format, LPL_FORMAT_IMPORT_ONLY)
-			? lpl_format_find("csv") : options->format;
 	struct lpl_importer *importer;
 	int out = file_of("", 0);
 
@@ -166,6 +163,26 @@ static int print_again(struct lpl_import_options *options,
 	lpl_meta_free(meta);
 	close(fd);
 	return out;
+}
+
+/* ... as it was, unless it cannot be. */
+static int print_again(struct lpl_import_options *options,
+		       const struct lpl_pdats_options *pdats, int fd)
+{
+	return print_as(!options->format || is(options->format, LPL_FORMAT_IMPORT_ONLY)
+				? lpl_format_find("csv") : options->format, options, pdats, fd);
+}
+
+/* A format that is written only gets what the input says in one that has every field. */
+static void print_once(const struct lpl_format *format, struct lpl_import_options *options, int fd)
+{
+	const struct lpl_pdats_options pdats = { 0 };
+	int out;
+
+	options->format = lpl_format_find("csv");
+	out = print_as(format, options, &pdats, fd);
+	if (out >= 0)
+		close(out);
 }
 
 static size_t contents(int fd, char **bytes)
@@ -229,6 +246,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		options.memory = 1 + data[1] % 8;
 	in = strcmp(lpl_format_name(options.format), "kvmtrace") == 0 && data[1] % 2
 	   ? numbered_log(data + 2, size - 2) : file_of(data + 2, size - 2);
+	if (is(options.format, LPL_FORMAT_EXPORT_ONLY)) {
+		print_once(options.format, &options, in);
+		return 0;
+	}
 	if (is_recognised(options.format) && data[1] % 2)
 		options.format = NULL;
 	else if (strncmp(lpl_format_name(options.format), "pdats", 5) == 0)

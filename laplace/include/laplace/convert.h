@@ -42,7 +42,15 @@ enum lpl_format_trait {
 	LPL_WITH_LENGTH = 0x1000,
 	LPL_FORMAT_DIRECTORY = 0x2000,	/* is no file, but a directory of them */
 	LPL_FORMAT_CANONICAL = 0x4000,	/* has canonical pages */
-	LPL_FORMAT_HITS = 0x8000	/* ... has the hits, too (`annotated:K`) */
+	LPL_FORMAT_HITS = 0x8000,	/* ... has the hits, too (`annotated:K`) */
+	LPL_FORMAT_EXPORT_ONLY = 0x10000,	/* is written, and not read */
+	LPL_FORMAT_PHYSICAL = 0x20000,	/* is of simulators of physical memory */
+	/* types; which one a reference is of, of those that are not known, is lost */
+	LPL_WITH_WRITES = 0x40000,	/* reads and writes are known from each other */
+	LPL_WITH_FETCHES = 0x80000,	/* ... and from instruction fetches */
+	LPL_WITH_WALKS = 0x100000,	/* ... and from reads and writes of page tables */
+	LPL_WITH_TYPES = 0x1c0000,	/* all three */
+	LPL_WITH_MODE = 0x200000	/* LPL_USER */
 };
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
@@ -81,6 +89,17 @@ struct lpl_export_options {
 	const char *trace, *output;	/* names, for reports; used until closed */
 	bool events;			/* write them, too, in formats that can have them */
 	struct lpl_pdats_options pdats;
+	/*
+	 * The addresses are those of physical memory, as LPL_ADDRESSES_PHYSICAL has them: one from
+	 * 2^63 on is none, because the frame is not known.  A format of LPL_FORMAT_PHYSICAL leaves
+	 * such references out.
+	 */
+	bool physical;
+	/*
+	 * Nothing may be lost that lpl_losses_text() says, nor, if `events` are wanted, an event:
+	 * the sink fails at it with LPL_ERR_UNSUPPORTED.
+	 */
+	bool strict;
 };
 
 /*
@@ -107,8 +126,11 @@ struct lpl_losses {
 	uint64_t lengths;	/* ... and 0 for the length */
 	uint64_t spaces;	/* changes of address space; pages of several look alike */
 	uint64_t fetches;	/* written as reads */
+	uint64_t fetches_left_out;
 	uint64_t walks;		/* of page tables, written as reads and writes */
 	uint64_t purposes;	/* LPL_WALK_FLAGS, which no format has */
+	uint64_t frames;	/* not known: references whose page counts as one of its own */
+	uint64_t frames_left_out;	/* ... which were left out for that */
 	uint64_t events;	/* left out */
 };
 
@@ -179,7 +201,7 @@ struct lpl_import_options {
 /*
  * Checks the options; no file is touched.  They are copied, but not the strings, which have to
  * stay until the importer is closed.  On failure *importer is NULL: LPL_ERR_USAGE for a
- * reduction that is none, and for what does not go together (a second log needs a format with
+ * reduction that is none, for a format that is written only, and for what does not go together (a second log needs a format with
  * LPL_WITH_CYCLE and LPL_WITH_SPACE that is not LPL_FORMAT_IMPORT_ONLY); LPL_ERR_MEMORY.
  */
 enum lpl_error lpl_importer_open(struct lpl_importer **importer,
