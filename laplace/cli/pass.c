@@ -292,6 +292,8 @@ static int run(struct cli_pass *pass)
 	size_t count;
 	int status = CLI_DONE;
 
+	if (pass->front)
+		pass->sink = pass->front(pass, pass->sink);
 	for (;;) {
 		error = next_block(pass, &refs, &count, &event, &read_report);
 		if (error || (count == 0 && !event))

@@ -54,6 +54,8 @@ struct cli_pass {
 	bool counts_frames;		/* it says itself of how many references the frame is not known */
 	/* called with each block that was read, before it is sent; may be NULL */
 	void (*before_block)(struct cli_pass *pass, void *context);
+	/* stands before the choice, or whatever else is first, and sends to `next`; may be NULL */
+	struct lpl_sink *(*front)(struct cli_pass *pass, struct lpl_sink *next);
 	void *context;
 	/*
 	 * Takes `count` references by the first two and the last of them (lpl_reader_fold()), instead

@@ -21,6 +21,7 @@
 #include "progress.h"
 #include "say.h"
 #include "sim_compressed.h"
+#include "sim_functions.h"
 #include "sim_hardware.h"
 #include "sim_runners.h"
 #include "sizes.h"
@@ -38,7 +39,9 @@ struct options {
 	bool local;
 	const char *frames;		/* of different processes, with `local`; NULL: all have the same */
 	const char *by;			/* NULL: of all together */
-	enum lpl_runner_unit unit;	/* that `by` says */
+	enum lpl_runner_unit unit;	/* that `by` says, or: */
+	bool functions;
+	struct cli_functions_options code;	/* of these */
 	const char *pool;		/* of compressed caching; NULL: not given */
 	uint64_t huge;			/* of it, too; 0: not given */
 	const char *promote;		/* of TLBs; NULL: not given */
@@ -56,7 +59,8 @@ static void take_unit(struct argp_state *state, const struct cli_option *option,
 	struct options *options = config;
 
 	options->by = value;
-	if (!cli_runner_unit(value, &options->unit))
+	options->functions = strcmp(value, "function") == 0;
+	if (!options->functions && !cli_runner_unit(value, &options->unit))
 		cli_wrong(state, option, value);
 }
 
@@ -83,6 +87,12 @@ static void check_memory(struct argp_state *state, void *config)
 				   kind->plural, options->addresses == CLI_ADDRESSES_CANONICAL ? "canonical" : "physical");
 		options->addresses = CLI_ADDRESSES_VIRTUAL;
 	}
+	if (options->code.folded && strcmp(options->code.folded, "-") == 0 && options->json)
+		argp_error(state, "--json and --folded=- both write to standard output");
+	if (options->functions && options->local)
+		argp_error(state, "--by function is of one memory for all: --local and --frames are not for it");
+	if (!options->functions && cli_functions_asked(&options->code))
+		argp_error(state, "--files, --symbols, --folded and --overwrite are for --by function");
 	if (options->local && options->by && options->unit != LPL_RUNNER_PROCESS)
 		argp_error(state, "--by task is of one memory for all; with --local each process has its "
 			   "own: --by process");
@@ -128,10 +138,11 @@ static const struct cli_option option_table[] = {
 	{ "frames", CLI_TEXT, CLI_INTO(struct options, frames), .argument = "NAME=SIZE[,...]",
 	  .help = "As --local, with a memory of its own size for each process, by name or number, and "
 	  "for all others (*=SIZE); results are by process" },
-	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "UNIT", .words = "process task",
-	  .take = take_unit, .wrong = "--by: '%s' is neither process nor task",
+	{ "by", CLI_WORD, CLI_INTO(struct options, by), .argument = "UNIT", .words = "process task function",
+	  .take = take_unit, .wrong = "--by: '%s' is none of process, task and function",
 	  .help = "Say which %o had the faults, of a memory that all share or, with --local, of its "
 	  "own, those with the most first" },
+	CLI_WITH(functions, struct options, code),
 	{ "pool", CLI_TEXT, CLI_INTO(struct options, pool), .argument = "BYTES",
 	  .help = "With -p cc: bytes for compressed pages, as 1M,4M (as many as -s has)" },
 	{ "huge", CLI_NUMBER, CLI_INTO(struct options, huge), .argument = "BYTES", .least = 1, .most = 4096,
@@ -168,7 +179,8 @@ static const struct cli_usage usage = {
 struct simulation {
 	struct lpl_simulator *simulator;	/* or */
 	struct lpl_local *local;
-	struct lpl_runners *runners;		/* which have the faults; or NULL */
+	struct lpl_runners *runners;		/* which have the faults; or */
+	struct cli_functions *functions;	/* have them; or both NULL */
 	char **name;
 	size_t count, room;
 	char *all;			/* those that `all' stands for, cut; or NULL */
@@ -259,6 +271,7 @@ static struct lpl_sink *sink_of(const struct simulation *simulation)
 {
 	return simulation->local ? lpl_local_sink(simulation->local) :
 	       simulation->runners ? lpl_runners_sink(simulation->runners) :
+	       simulation->functions ? cli_functions_sink(simulation->functions) :
 				lpl_simulator_sink(simulation->simulator);
 }
 
@@ -289,8 +302,8 @@ static int open_simulation(struct simulation *simulation, const struct options *
 			add_policy(simulation, policy, sizes, options->fifo);
 	if (!status && options->fifo && !has_segq(simulation))
 		status = cli_complain(CLI_USAGE, "--fifo is for segq, which is not asked for");
-	if (!status && options->by && !options->local && lpl_runners_open(&simulation->runners, simulation->simulator,
-						       options->unit, &report))
+	if (!status && options->by && !options->local && !options->functions &&
+	    lpl_runners_open(&simulation->runners, simulation->simulator, options->unit, &report))
 		status = cli_report(&report);
 	return status;
 }
@@ -299,6 +312,7 @@ static void close_simulation(struct simulation *simulation)
 {
 	lpl_local_close(simulation->local);
 	lpl_runners_close(simulation->runners);
+	cli_functions_close(simulation->functions);
 	lpl_simulator_close(simulation->simulator);
 	free(simulation->name);
 	free(simulation->all);
@@ -483,7 +497,9 @@ static int print_results(const struct simulation *simulation, const struct optio
 	bool known = lpl_reduction_exactness(reduction, &exactness);
 	const uint64_t cold = cold_faults(simulation);
 
-	if (!options->json && options->by)
+	if (!options->json && options->functions)
+		cli_functions_heading(simulation->functions);
+	else if (!options->json && options->by)
 		cli_runners_heading(&by);
 	else if (!options->json)
 		printf("policy,size,references,faults,evictions,dirty_evictions%s,miss_ratio,"
@@ -502,7 +518,10 @@ static int print_results(const struct simulation *simulation, const struct optio
 			if (object && simulation->schedule)
 				json_object_set_new(object, "schedule",
 						    cli_json_text(simulation->schedule));
-			if (options->by && !cli_runners_add(&by, i, j, simulation->name[i], object))
+			if (options->functions ?
+			    !cli_functions_add(simulation->functions, i, j, simulation->name[i], addresses,
+					       object) :
+			    options->by && !cli_runners_add(&by, i, j, simulation->name[i], object))
 				enough = false;
 			if (object)
 				json_array_append_new(array, object);
@@ -513,13 +532,16 @@ static int print_results(const struct simulation *simulation, const struct optio
 	}
 	if (simulation->local)
 		warn_local(simulation, options, reduction);
-	if (simulation->runners)
+	if (simulation->runners || simulation->functions)
 		warn_runners(options, reduction);
 	if (!known)
 		cli_complain(0, "warning: %s: does not say what it is exact for",
 			     options->trace);
 	if (!enough)
-		cli_complain(CLI_FAILED, "no memory to rank processes or tasks");
+		cli_complain(CLI_FAILED, "no memory to rank %s", options->functions ? "functions" :
+			     "processes or tasks");
+	if (simulation->functions && cli_functions_end(simulation->functions))
+		enough = false;
 	return options->json ? cli_print_json(stdout, array) || !enough : !enough;
 }
 
@@ -544,7 +566,10 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 				 .sink = sink_of(simulation), .progress = &progress,
 				 .choice = &options->choice, .renumbers = true,
 				 .addressing = &options->addressing,
-				 .without_events = !simulation->local && !simulation->runners };
+				 .without_events = !simulation->local && !simulation->runners &&
+						   !simulation->functions,
+				 .front = simulation->functions ? cli_functions_front : NULL,
+				 .context = simulation->functions };
 	int status;
 
 	simulation->schedule = lpl_meta_get(lpl_reader_meta(reader), LPL_META_SCHEDULE);
@@ -555,6 +580,16 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 			  references_made(simulation, &pass, reduction)))
 		status = CLI_FAILED;
 	return status;
+}
+
+static int open_functions(struct simulation *simulation, const struct options *options,
+			  const struct lpl_sizes *sizes, const struct lpl_reader *reader,
+			  const struct cli_trace_kind *kind)
+{
+	if (options->code.folded && (simulation->count != 1 || sizes->count != 1))
+		return cli_complain(CLI_USAGE, "--folded is of one policy and one size: -p lru -s 1024");
+	return cli_functions_open(&simulation->functions, &options->code, simulation->simulator, options->trace,
+				  lpl_reader_meta(reader), kind);
 }
 
 /* The pages asked for, instead of the trace's; several canonical ones are none. */
@@ -627,6 +662,8 @@ int cmd_sim(int argc, char **argv)
 		status = parse_sizes(&sizes, &options, reader, &kind);
 	if (!status)
 		status = open_simulation(&simulation, &options, &kind, options.sizes ? &sizes : NULL);
+	if (!status && options.functions)
+		status = open_functions(&simulation, &options, &sizes, reader, &kind);
 	if (!status)
 		status = simulate(&simulation, reader, &options,
 				  cli_addresses_reduction(&options.addressing), kind.page_size);

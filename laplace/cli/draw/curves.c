@@ -119,9 +119,13 @@ static int read_memory(char **field, const struct columns *columns, double *page
 			     policy);
 }
 
-/* " cc1 (93)", " all", " unknown" */
+/* " cc1 (93)", " all", " unknown"; of a function its name and that of its file: " main (cc1)" */
 static void say_runner(char *text, size_t size, const char *id, const char *name)
 {
+	const char *slash = strrchr(id, '/');
+
+	if (slash)
+		id = slash + 1;
 	if (*id && *name)
 		snprintf(text, size, " %.300s (%.20s)", name, id);
 	else
@@ -161,6 +165,10 @@ static int read_heading(char **field, int count, struct columns *columns, const 
 	if (columns->runner < 0)
 		columns->runner = find_column(field, count, "task");
 	columns->name = find_column(field, count, "name");
+	if (columns->runner < 0) {
+		columns->runner = find_column(field, count, "file");
+		columns->name = find_column(field, count, "function");
+	}
 	columns->policy = find_column(field, count, "policy");
 	columns->size = find_column(field, count, "size");
 	columns->faults = find_column(field, count, "faults");

@@ -11,7 +11,7 @@
 #include "cli/surveyed_trace.h"
 #include "cli/text_output.h"
 #include "report.h"
-#include "symbols.h"
+#include "cli/code/symbols.h"
 
 #define NO_FORM (TABLE_JSON + 1)	/* none is given */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/draw/chart.h"
-#include "symbols.h"
+#include "cli/code/symbols.h"
 
 const char *trace_kind_name(unsigned int kind)
 {

@@ -4,12 +4,14 @@
  * what the kernel's /proc/kallsyms says; both have lines `ADDRESS TYPE NAME`, and the latter
  * ` [MODULE]` besides.
  */
-#ifndef LAPLACE_CLI_REPORT_SYMBOLS_H
-#define LAPLACE_CLI_REPORT_SYMBOLS_H
+#ifndef LAPLACE_CLI_CODE_SYMBOLS_H
+#define LAPLACE_CLI_CODE_SYMBOLS_H
 
 #include <stdint.h>
 
 #include <laplace/trace.h>
+
+#include "elf_code.h"
 
 struct symbols;
 
@@ -29,5 +31,7 @@ struct symbols *guest_symbols(const char *path, const struct lpl_meta *meta);
  * begins, and the last of the kernel, or of a module, with its page.  NULL: it lies in none.
  */
 const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64_t *offset);
+/* From where to where it reaches, or, without a name, what has none around the address. */
+struct code_place symbols_place(const struct symbols *symbols, uint64_t address);
 
 #endif

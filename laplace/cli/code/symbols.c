@@ -163,9 +163,10 @@ static uint64_t end_of(const struct symbols *symbols, size_t i)
 	return symbols->symbol[next].address - 1;
 }
 
-const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64_t *offset)
+/* How many symbols begin at an address or before it. */
+static size_t count_to(const struct symbols *symbols, uint64_t address)
 {
-	size_t first = 0, left = symbols->count;	/* those at or before `address`: first */
+	size_t first = 0, left = symbols->count;
 
 	while (left) {
 		size_t half = left / 2;
@@ -177,15 +178,43 @@ const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64
 			left = half;
 		}
 	}
+	return first;
+}
+
+struct code_place symbols_place(const struct symbols *symbols, uint64_t address)
+{
+	const size_t next = count_to(symbols, address);
+	size_t first = next;
+	struct code_place place = { .last = UINT64_MAX };
+	uint64_t last;
+
+	if (next < symbols->count)
+		place.last = symbols->symbol[next].address - 1;
 	if (!first)
-		return NULL;
+		return place;
 	first--;
 	while (first && symbols->symbol[first - 1].address == symbols->symbol[first].address)
 		first--;
+	place.first = symbols->symbol[first].address;
 	/* where the kernel's image ends there may be anything */
-	if (address > end_of(symbols, first) ||
-	    strcmp(symbols->symbol[first].name, "_end") == 0)
-		return NULL;
-	*offset = address - symbols->symbol[first].address;
-	return symbols->symbol[first].name;
+	if (strcmp(symbols->symbol[first].name, "_end") == 0)
+		return place;
+	last = end_of(symbols, first);
+	if (address > last) {
+		place.first = last + 1;
+		return place;
+	}
+	place.last = last;
+	place.name = symbols->symbol[first].name;
+	place.module = symbols->symbol[first].module;
+	return place;
+}
+
+const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64_t *offset)
+{
+	const struct code_place place = symbols_place(symbols, address);
+
+	if (place.name)
+		*offset = address - place.first;
+	return place.name;
 }
