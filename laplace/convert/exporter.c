@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <laplace/select.h>
+
 #include "base/output.h"
 #include "base/try.h"
 #include "event_text.h"
@@ -313,6 +315,7 @@ enum lpl_error lpl_exporter_open(struct lpl_exporter **result,
 	}
 	exporter->sink = (struct lpl_sink){ export_refs, export_event, export_finish };
 	exporter->options = *options;
+	exporter->cycles_a_second = lpl_cycles_a_second(options->meta);
 	exporter->page_shift = (unsigned int)__builtin_ctzll(page_size_of(options->meta));
 	*result = exporter;
 	return LPL_OK;

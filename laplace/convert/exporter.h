@@ -20,6 +20,7 @@ struct lpl_exporter {
 	struct lpl_report own_report;	/* ... or this one, which is not read */
 	void *state;			/* the format's */
 	unsigned int page_shift;
+	uint64_t cycles_a_second;	/* of the trace; 0: it does not say */
 	bool begun, any;
 	struct lpl_ref last;		/* the one written before; all 0 before the first */
 	size_t used;

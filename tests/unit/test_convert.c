@@ -187,7 +187,7 @@ static void formats_are_listed(void **unused)
 	(void)unused;
 	for (const struct lpl_format *format; (format = lpl_format_at(count)); count++)
 		assert_ptr_equal(lpl_format_find(lpl_format_name(format)), format);
-	assert_int_equal(count, 23);
+	assert_int_equal(count, 24);
 	assert_null(lpl_format_at(count + 1));
 	assert_null(lpl_format_find(""));
 	assert_null(lpl_format_find("Raw"));
