@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "code/attribution.h"
+#include "code/function_shares.h"
 #include "replace.h"
 #include "say.h"
 
@@ -17,12 +18,6 @@ struct cli_functions {
 	struct lpl_simulator *simulator;
 	struct cli_output output;	/* of --folded */
 	bool folds, prints;		/* it, and the rest */
-};
-
-/* A function, and the faults of one result that are its. */
-struct share {
-	const struct function *function;
-	uint64_t references, pages, faults, cold;
 };
 
 const struct cli_option cli_functions_options[] = {
@@ -46,8 +41,8 @@ bool cli_functions_asked(const struct cli_functions_options *options)
 
 /* ---- opening and closing ---- */
 
-static int check_trace(const char *path, const struct lpl_meta *meta, const struct cli_trace_kind *kind,
-		       bool *by_events)
+int cli_functions_check(const char *path, const struct lpl_meta *meta, const struct cli_trace_kind *kind,
+			bool *by_events)
 {
 	const char *counters = lpl_meta_get(meta, LPL_META_PROGRAM_COUNTERS);
 
@@ -90,7 +85,7 @@ int cli_functions_open(struct cli_functions **functions, const struct cli_functi
 	if (!made)
 		return cli_complain(CLI_FAILED, "no memory for functions");
 	made->simulator = simulator;
-	status = check_trace(path, meta, kind, &how.by_events);
+	status = cli_functions_check(path, meta, kind, &how.by_events);
 	if (!status)
 		status = functions_open(&made->functions, &options->code, path, meta);
 	how.functions = made->functions;
@@ -128,53 +123,6 @@ struct lpl_sink *cli_functions_front(struct cli_pass *pass, struct lpl_sink *nex
 	return attribution_front(functions->attribution, next);
 }
 
-/* ---- ranking ---- */
-
-/* Of equals, by what is shown: their numbers depend on which came first. */
-static int by_faults(const void *a, const void *b)
-{
-	const struct share *one = a, *other = b;
-	int order;
-
-	if (one->faults != other->faults)
-		return one->faults > other->faults ? -1 : 1;
-	if (one->references != other->references)
-		return one->references > other->references ? -1 : 1;
-	order = strcmp(one->function->file, other->function->file);
-	if (!order)
-		order = strcmp(one->function->name, other->function->name);
-	return order ? order : one->function->mode < other->function->mode ? -1 : 1;
-}
-
-/* Those that made a reference, in the order of their faults, and after them the sum; NULL: no memory. */
-static struct share *rank(const struct cli_functions *functions, size_t index, size_t result, size_t *count)
-{
-	const uint32_t all = functions_count(functions->functions);
-	struct share *share = calloc((size_t)all + 1, sizeof(*share));
-	struct share sum = { .pages = lpl_simulator_pages(functions->simulator) };
-
-	*count = 0;
-	for (uint32_t i = 0; share && i < all; i++) {
-		const struct function *function = functions_at(functions->functions, i);
-		const struct share its = {
-			function, function->references, function->pages,
-			lpl_simulator_charged(functions->simulator, index, result, i),
-			lpl_simulator_charged_cold(functions->simulator, i)
-		};
-
-		sum.references += its.references;
-		sum.faults += its.faults;
-		sum.cold += its.cold;
-		if (its.references)
-			share[(*count)++] = its;
-	}
-	if (share) {
-		share[*count] = sum;
-		qsort(share, *count, sizeof(*share), by_faults);
-	}
-	return share;
-}
-
 /* ---- as CSV ---- */
 
 /* As RFC 4180 has it: a guest's name may hold what separates columns; nor shall it be taken for a formula. */
@@ -192,16 +140,16 @@ void cli_functions_heading(const struct cli_functions *functions)
 		puts("policy,size,mode,file,function,references,pages,faults,percent,cold_faults,refaults,addresses");
 }
 
-static double percent(uint64_t faults, const struct share *sum)
+static double percent(uint64_t faults, const struct function_share *sum)
 {
 	return sum->faults ? 100 * (double)faults / (double)sum->faults : 0;
 }
 
-static void print(const struct share *share, size_t count, const char *policy, uint64_t size,
+static void print(const struct function_share *share, size_t count, const char *policy, uint64_t size,
 		  const char *addresses)
 {
 	for (size_t i = 0; i <= count; i++) {
-		const struct share *of = &share[i];
+		const struct function_share *of = &share[i];
 
 		printf("%s,%" PRIu64 ",", policy, size);
 		if (of->function) {
@@ -220,12 +168,12 @@ static void print(const struct share *share, size_t count, const char *policy, u
 
 /* ---- as JSON ---- */
 
-static json_t *as_json(const struct share *share, size_t count)
+static json_t *as_json(const struct function_share *share, size_t count)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++) {
-		const struct share *of = &share[i];
+		const struct function_share *of = &share[i];
 		json_t *object = json_object();
 
 		json_object_set_new(object, "function", json_string(of->function->name));
@@ -253,7 +201,7 @@ static void put_frame(FILE *out, const char *name)
 		putc(*name == ';' || *name == ' ' ? '_' : *name, out);
 }
 
-static void fold(FILE *out, const struct share *share, size_t count)
+static void fold(FILE *out, const struct function_share *share, size_t count)
 {
 	for (size_t i = 0; i < count && share[i].faults; i++) {
 		if (*share[i].function->file) {
@@ -270,7 +218,8 @@ bool cli_functions_add(const struct cli_functions *functions, size_t index, size
 {
 	size_t count, results;
 	const struct lpl_result *all = lpl_simulator_results(functions->simulator, index, &results);
-	struct share *share = rank(functions, index, result, &count);
+	struct function_share *share = function_shares(functions->functions, functions->simulator, index,
+						       result, &count);
 
 	if (!share)
 		return false;

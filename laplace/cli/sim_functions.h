@@ -27,6 +27,13 @@ extern const struct cli_option cli_functions_options[];
 /* Was one of them given? */
 bool cli_functions_asked(const struct cli_functions_options *options);
 
+/*
+ * Can it be known of the trace which instruction made a reference?  Complains; returns an exit status.
+ * `*by_events`: events say it (code/attribution.h).
+ */
+int cli_functions_check(const char *path, const struct lpl_meta *meta, const struct cli_trace_kind *kind,
+			bool *by_events);
+
 struct cli_functions;
 /*
  * In front of a simulator, to which all policies have been added; `kind` with the pages that are

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "trace_kind.h"
 
+struct function_faults;
 struct symbols;
 
 struct surveyed_trace_options {
@@ -42,7 +43,8 @@ struct surveyed_trace {
 	uint64_t top;
 	bool by_frame;
 	const struct lpl_survey_heatmap *heatmap;	/* of pages, or of frames */
-	const struct symbols *symbols;	/* the kernel's (report/symbols.h); NULL: not known */
+	const struct symbols *symbols;	/* the kernel's (code/symbols.h); NULL: not known */
+	const struct function_faults *functions;	/* NULL: not asked for */
 	/* what the survey has, in the order in which it is shown: */
 	const struct lpl_survey_task **task;		/* by time on the processor */
 	const struct lpl_survey_process **process;	/* by pages */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/function_faults.h"
 #include "cli/options.h"
 #include "cli/replace.h"
 #include "cli/say.h"
@@ -17,7 +18,7 @@
 
 struct options {
 	enum table_form form;
-	const char *output, *symbols;
+	const char *output, *symbols, *files, *functions;
 	bool overwrite, json;
 	struct surveyed_trace_options trace;
 };
@@ -31,6 +32,8 @@ static void check_all(struct argp_state *state, void *config)
 			   options->form == TABLE_TEXT ? "text" : "html");
 	if (options->json)
 		options->form = TABLE_JSON;
+	if (options->files && !options->functions)
+		argp_error(state, "--files is for --functions");
 	if (options->form == NO_FORM)
 		options->form = cli_output_ends_with(options->output, ".html") ? TABLE_HTML :
 				cli_output_ends_with(options->output, ".json") ? TABLE_JSON : TABLE_TEXT;
@@ -51,6 +54,11 @@ static const struct cli_option option_table[] = {
 	{ "symbols", CLI_FILE, CLI_INTO(struct options, symbols), .argument = "FILE",
 	  .help = "Say which symbols the kernel's hottest pages begin with: a System.map of the "
 	  "guest's kernel, or what its /proc/kallsyms says to root"},
+	{ "functions", CLI_TEXT, CLI_INTO(struct options, functions), .argument = "SIZES",
+	  .help = "Of a trace of every reference: say which functions take the faults of LRU in up to four sizes of "
+	  "memory, in pages, bytes or percent (256,4M,50%)" },
+	{ "files", CLI_FILE, CLI_INTO(struct options, files), .argument = "DIR",
+	  .help = "With --functions: a directory that has the guest's files, with their symbols" },
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, trace.progress),
@@ -68,6 +76,19 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
+/* Before the survey: what is wrong with what is asked is said soon.  Nothing, if nothing is asked. */
+static int read_functions(struct function_faults *functions, const struct options *options)
+{
+	const struct function_faults_options how = {
+		.path = options->trace.path, .sizes = options->functions,
+		.code = { .files = options->files, .symbols = options->symbols },
+		.choice = &options->trace.choice, .progress = options->trace.progress
+	};
+
+	*functions = (struct function_faults){ .functions = NULL };
+	return options->functions ? function_faults_read(functions, &how) : CLI_DONE;
+}
+
 /* The output is tried first: whoever waits for a long trace shall not wait in vain. */
 static int make_report(const struct options *options, const struct symbols *symbols)
 {
@@ -75,6 +96,7 @@ static int make_report(const struct options *options, const struct symbols *symb
 		[TABLE_TEXT] = report_text, [TABLE_HTML] = report_html, [TABLE_JSON] = report_json
 	};
 	struct surveyed_trace trace;
+	struct function_faults functions;
 	struct symbols *guests = NULL;
 	struct cli_output output;
 	int status = cli_refuse_input(options->output, options->trace.path), written = CLI_FAILED;
@@ -85,7 +107,13 @@ static int make_report(const struct options *options, const struct symbols *symb
 		status = cli_output_hold(&output, options->output, options->overwrite);
 	if (status)
 		return status;
+	status = read_functions(&functions, options);
+	if (status) {
+		function_faults_close(&functions);
+		return cli_output_close(&output, status);
+	}
 	status = surveyed_trace_read(&trace, &options->trace);
+	trace.functions = options->functions ? &functions : NULL;
 	if (trace.survey && !symbols)
 		guests = guest_symbols(options->trace.path, trace.meta);
 	trace.symbols = symbols ? symbols : guests;
@@ -96,6 +124,7 @@ static int make_report(const struct options *options, const struct symbols *symb
 		status = written;
 	surveyed_trace_close(&trace);
 	symbols_free(guests);
+	function_faults_close(&functions);
 	return status;
 }
 

@@ -32,6 +32,8 @@ void trace_walks_by_program(struct table *table, const struct surveyed_trace *tr
 void trace_walks_by_kind(struct table *table, const struct surveyed_trace *trace);
 void trace_walks_by_table(struct table *table, const struct surveyed_trace *trace);
 void trace_walks_by_file(struct table *table, const struct surveyed_trace *trace);
+/* If they are asked for (function_tables.c). */
+void trace_functions(struct table *table, const struct surveyed_trace *trace);
 /* Of a trace with translations. */
 void trace_mapped(struct table *table, const struct surveyed_trace *trace);
 void trace_frames_by_spaces(struct table *table, const struct surveyed_trace *trace);

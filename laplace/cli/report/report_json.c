@@ -242,6 +242,8 @@ int report_json(const struct surveyed_trace *trace, FILE *out)
 	put_rows(&writer, "hottest_of_kernel", trace, trace_hottest_of_kernel);
 	put_cache(&writer, trace);
 	put_walks(&writer, trace);
+	if (trace->functions)
+		put_rows(&writer, "functions", trace, trace_functions);
 	put_frames(&writer, trace);
 	put_rows(&writer, "system_calls", trace, trace_calls);
 	json_writer_put(&writer, "events", events_json(survey));

@@ -337,6 +337,9 @@ void report_parts(const struct surveyed_trace *trace, enum table_form form, FILE
 	    "Processes by the pages that they referenced", chart_processes, trace_processes);
 	put_hot(&page);
 	put_walks(&page);
+	if (trace->functions)
+		put(&page, "FUNCTIONS, by the faults that they take of LRU in so many pages of memory",
+		    "Functions by the faults that they take of LRU in so many pages of memory", NULL, trace_functions);
 	put_frames(&page);
 	put_calls(&page);
 	put_events(&page);
