@@ -108,6 +108,7 @@ print_command() {
 	[ "$take_here" = no ] || put option here
 	[ "$own_init" = no ] || put option init
 	[ "$physical" = no ] || put option physical
+	[ "$code" = no ] || put option code
 	[ "$walks" = no ] || put option walks
 	[ "$whole" = no ] || put option whole
 	put input "$input_bytes" "$input_hash"

@@ -135,6 +135,7 @@ struct laplace_processor {
 	bool walks;			/* page walks are traced */
 	uint8_t walked_for = 0;		/* the access for which the latest walk began, as Bochs has it */
 	bool physical;			/* translations are */
+	bool instructions;		/* and the bytes of instructions */
 };
 
 /* ---- the clock ---- */

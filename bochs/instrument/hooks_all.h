@@ -56,6 +56,7 @@ struct laplace_processor {
 	bool walks;			/* page walks are traced */
 	uint8_t walked_for;		/* the access for which the latest walk began, as Bochs has it */
 	bool physical;			/* translations are */
+	bool instructions;		/* and the bytes of instructions */
 };
 
 static inline uint64_t laplace_instructions(const struct laplace_processor *p)

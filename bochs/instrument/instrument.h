@@ -83,7 +83,6 @@ void laplace_waiting(void);
 #define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) \
 	do { (void)(prev_cs); (void)(prev_eip); } while (0)
 
-#define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64)
 
 #define BX_INSTR_EXCEPTION(cpu_id, vector, error_code)	laplace_exception()
 #define BX_INSTR_INTERRUPT(cpu_id, vector)		laplace_delivery_begins()
@@ -129,6 +128,13 @@ void laplace_tlb_flushed(unsigned kind, uint64_t address);
 	do { \
 		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.physical)) \
 			laplace_tlb_flushed((kind), (address)); \
+	} while (0)
+/* The bytes of instructions (code.cc). */
+void laplace_decoded(const uint8_t *bytes, unsigned length);
+#define BX_INSTR_OPCODE(cpu_id, i, opcode, len, is32, is64) \
+	do { \
+		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.instructions)) \
+			laplace_decoded((opcode), (len)); \
 	} while (0)
 /*
  * An entry of the TLB is closed while TLB_NoHostPtr is set in `lpf` although it has a host

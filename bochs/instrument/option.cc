@@ -163,6 +163,8 @@ static struct parameter parameters[] = {
 	{ "walks", "on|off", "Trace the processor's references to page tables, too (off)", ON_OFF(walks) },
 	{ "physical", "on|off", "Trace where in physical memory references go, and when the TLB is flushed, "
 	  "too (off)", ON_OFF(physical) },
+	{ "code", "on|off", "Trace the bytes of the instructions that are executed, and what physical=on does, too "
+	  "(off)", ON_OFF(code) },
 	{ "title", "TEXT", "Kept in the trace's header", text, INTO(title) },
 	{ "guest", "TEXT", "The guest's kernel and image, kept there, too", text, INTO(guest) },
 	{ "workload", "TEXT", "What it runs, kept there, too", text, INTO(workload) },

@@ -34,7 +34,7 @@ struct laplace_option {
 	/* conditions; "": none were given */
 	char start_when[LPL_WHEN_SIZE], stop[LPL_WHEN_SIZE], end[LPL_WHEN_SIZE];
 	char control[BX_PATHNAME_LEN];	/* the socket's path; "": there is none */
-	bool walks, physical, overwrite, windows_only;
+	bool walks, physical, code, overwrite, windows_only;
 	enum lpl_stage stage;
 	long level, ring, status_fd;
 	long status_every;			/* s; 0: not given */

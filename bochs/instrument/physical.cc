@@ -170,6 +170,16 @@ void laplace_physical_open(void)
 	laplace.crosses = note_crossing;
 }
 
+bool laplace_physical_frame(uint64_t address, uint64_t *frame)
+{
+	struct lpl_translation found;
+
+	if (!lpl_translate(lpl_used_map(used), laplace.space, address, &found))
+		return false;
+	*frame = found.frame;
+	return true;
+}
+
 /* ---- flushes ---- */
 
 void laplace_tlb_flushed(unsigned kind, uint64_t address)

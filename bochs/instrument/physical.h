@@ -22,6 +22,9 @@
 
 void laplace_physical_open(void);
 
+/* The frame where readers of the trace find this address now; false: there is none. */
+bool laplace_physical_frame(uint64_t address, uint64_t *frame);
+
 /*
  * With the debugger every access takes Bochs' slow path, where its TLB entry is at hand: is it where
  * readers will find it?  Where every reference is recorded this is looked at for each, and what came of it

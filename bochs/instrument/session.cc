@@ -25,6 +25,7 @@
 #include <laplace/reducer.h>
 
 #include "checkpoint.h"
+#include "code.h"
 #include "conditions.h"
 #include "control.h"
 #include "duties.h"
@@ -277,6 +278,10 @@ static void open_collection(void)
 		become(plan.window ? "laplace-bochs" : "laplace-bochs-all");
 	if (laplace_option.stage == LPL_STAGE_FILE && !*laplace_option.trace)
 		laplace_die("the laplace option needs trace=FILE");
+	laplace_option.physical |= laplace_option.code;
+	if (laplace_option.code && strcmp(laplace_option.reduce, "none") != 0)
+		laplace_die("code=on is for a trace of every reference: it needs reduce=none (laplace record, run: "
+			    "-r none)");
 	windows = open_windows();
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
@@ -330,6 +335,8 @@ static void open_collection(void)
 		laplace_walks_open();
 	if (laplace_option.physical)
 		laplace_physical_open();
+	if (laplace_option.code)
+		laplace_code_open();
 	atexit(at_abrupt_exit);
 	if (laplace_option.flush_instructions)
 		bx_pc_system.register_timer_ticks(NULL, flush_due,
@@ -431,6 +438,7 @@ static void close_collection(void)
 	}
 	laplace.collector = NULL;
 	laplace_physical_close();
+	laplace_code_close();
 	laplace_walks_close();
 	laplace_control_closed(outcome->good ? NULL : outcome->problem);
 }

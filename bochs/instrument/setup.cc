@@ -138,6 +138,7 @@ struct lpl_meta *laplace_header(const struct lpl_windows *windows)
 	set(meta, LPL_META_PAGE_SIZE, "4096");
 	set(meta, LPL_META_IMAGES, laplace_option.images);
 	set(meta, LPL_META_TRANSLATIONS, laplace_option.physical ? "kept" : "");
+	set(meta, LPL_META_CODE, laplace_option.code ? LPL_CODE_KEPT : "");
 	set(meta, LPL_META_WALKS, laplace_option.walks ? LPL_WALKS_DESCRIBED : "");
 	set(meta, LPL_META_WINDOWS, windows ? lpl_windows_spec(windows) : "");
 	describe_machine(meta);

@@ -66,7 +66,7 @@ enum cli_addresses cli_addresses_for(const struct lpl_format *format, enum cli_a
 
 	if (traits & LPL_FORMAT_PHYSICAL)
 		return CLI_ADDRESSES_FRAMES;
-	return traits & (LPL_WITH_SPACE | LPL_FORMAT_HITS) ? CLI_ADDRESSES_KEPT : otherwise;
+	return traits & (LPL_WITH_SPACE | LPL_FORMAT_HITS | LPL_FORMAT_CODE) ? CLI_ADDRESSES_KEPT : otherwise;
 }
 
 int cli_addresses_decide(struct cli_addressing *addressing, enum cli_addresses wanted,

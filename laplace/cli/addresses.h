@@ -36,7 +36,8 @@ struct cli_addressing {
 /*
  * What is wanted for this format, where nothing else was.  One for simulators of memory gets physical
  * addresses; one that has each reference's space has all that makes its pages different ones, and gets the
- * addresses as they were used; one that has evictions gets those of the pages in the trace.
+ * addresses as they were used, and so does one that has instructions; one that has evictions gets those of the
+ * pages in the trace.
  */
 enum cli_addresses cli_addresses_for(const struct lpl_format *format, enum cli_addresses otherwise);
 

@@ -102,7 +102,7 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	struct cli_progress progress;
 	struct lpl_exporter *exporter;
 	struct cli_pass pass;
-	int status = cli_check_hits(format, &options->choice, false, options->trace);
+	int status = cli_check_format(format, &options->choice, options->addressing.convert, options->trace);
 
 	if (status)
 		return status;
@@ -118,7 +118,9 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
 				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
 				  .choice = &options->choice, .addressing = &options->addressing,
-				  .without_events = !options->events, .counts_frames = true };
+				  .without_events = !options->events &&
+						    !(lpl_format_traits(format) & LPL_FORMAT_CODE),
+				  .counts_frames = true };
 	status = cli_pass_run(&pass);
 	report_losses(exporter, options);
 	lpl_exporter_close(exporter);

@@ -19,16 +19,21 @@ void cli_warn(const char *path, char *text)
 		cli_complain(0, "warning: %s: %s", path, line);
 }
 
-int cli_check_hits(const struct lpl_format *format, const struct lpl_choice_options *choice,
-		   bool canonical, const char *path)
+int cli_check_format(const struct lpl_format *format, const struct lpl_choice_options *choice,
+		   bool converted, const char *path)
 {
-	if (!(lpl_format_traits(format) & LPL_FORMAT_HITS))
+	const unsigned int traits = lpl_format_traits(format);
+
+	if (converted && traits & LPL_FORMAT_CODE)
+		return cli_complain(CLI_USAGE, "%s: %s has the addresses that were used: without --addresses", path,
+				    lpl_format_name(format));
+	if (!(traits & LPL_FORMAT_HITS))
 		return CLI_DONE;
 	if (lpl_choice_chooses(choice))
 		return cli_complain(CLI_USAGE, "%s: hits and evictions are those of one memory that all "
 				    "references go to: `laplace reduce -m none' with this choice, and then "
 				    "`-m annotated:K', makes those of a part", path);
-	if (canonical)
+	if (converted)
 		return cli_complain(CLI_USAGE, "%s: hits and evictions are of a memory of the trace's own "
 				    "pages: --addresses virtual", path);
 	return CLI_DONE;

@@ -25,10 +25,11 @@ int cli_format_table(bool json);
 void cli_warn(const char *path, char *text);
 
 /*
- * Formats with a memory's hits and evictions are of a whole trace, and of the pages that it has.  Complains;
+ * Formats with a memory's hits and evictions are of a whole trace, and of the pages that it has; those with
+ * instructions have the addresses that were used.  `converted`: its addresses are made others.  Complains;
  * returns an exit status.
  */
-int cli_check_hits(const struct lpl_format *format, const struct lpl_choice_options *choice,
-		   bool canonical, const char *path);
+int cli_check_format(const struct lpl_format *format, const struct lpl_choice_options *choice,
+		   bool converted, const char *path);
 
 #endif

@@ -261,7 +261,7 @@ int cmd_export(int argc, char **argv)
 	status = cli_addresses_decide(&options.addressing, options.addresses, options.trace,
 				      lpl_reader_meta(reader));
 	if (!status)
-		status = cli_check_hits(options.format, &options.choice, options.addressing.convert,
+		status = cli_check_format(options.format, &options.choice, options.addressing.convert,
 					options.trace);
 	if (!status)
 		status = options.columns ? export_columns(reader, &options) :

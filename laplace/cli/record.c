@@ -218,6 +218,8 @@ static const struct cli_option option_table[] = {
 	  "address, a System.map or a vmlinux" },
 	{ "physical", CLI_FLAG, INTO(physical), .forwarded = true,
 	  .help = "Record where in physical memory references go, too" },
+	{ "code", CLI_FLAG, INTO(code), .forwarded = true,
+	  .help = "Record the bytes of the instructions that are executed, too, and what --physical does" },
 	{ "walks", CLI_FLAG, INTO(walks), .forwarded = true,
 	  .help = "Record page-table walks, too" },
 	{ "flush", CLI_TEXT, INTO(flush), .argument = "EVERY", .take = take_flush, .forwarded = true,

@@ -26,7 +26,7 @@ struct record_options {
 	const char *status_file;
 	char status_path[PATH_MAX];	/* that, absolute */
 	const char *status_every, *level;	/* as they were given; NULL: the defaults */
-	bool walks, physical, dry_run;
+	bool walks, physical, code, dry_run;
 	uint64_t instructions;		/* expected; 0: not known */
 	bool overwrite, json;
 	enum cli_when progress;

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include <laplace/code.h>
 #include <laplace/counts.h>
 #include <laplace/reducer.h>
 #include <laplace/select.h>
@@ -222,6 +223,8 @@ static enum lpl_error derive_meta(struct lpl_meta **derived, const struct lpl_me
 	     lpl_meta_set(*derived, LPL_META_SOURCE, source)) ||
 	    (options->pc && lpl_meta_set(*derived, LPL_META_PROGRAM_COUNTERS, "kept")))
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory");
+	if (!lpl_has_code(*derived))
+		lpl_meta_remove(*derived, LPL_META_CODE);
 	return LPL_OK;
 }
 

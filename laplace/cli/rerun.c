@@ -21,7 +21,7 @@ static const char *const with_value[] = {
 	"cpu", "memory", "usable-memory", "swap", "disk", "reduce", "only", "level", "timeout", "linger",
 	"seed", "print-limit", "root", "env", "keep", "with", "take", "kernel", NULL
 };
-static const char *const without_value[] = { "clear-env", "here", "init", "physical", "walks", "whole", NULL };
+static const char *const without_value[] = { "clear-env", "code", "here", "init", "physical", "walks", "whole", NULL };
 static const char *const hashed[] = { "simulator", "firmware", "program", "root", "file", NULL };
 
 static bool is_one_of(const char *const names[], const char *name)

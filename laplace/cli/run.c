@@ -158,6 +158,8 @@ static const struct cli_option option_table[] = {
 	  .help = "Give the guest so much memory that this is available to the program when it "
 	  "begins, and no more"),
 	OPTION("physical", CLI_FLAG, .help = "Record where in physical memory references go, too"),
+	OPTION("code", CLI_FLAG, .help = "Record the bytes of the instructions that are executed, too, and what "
+	       "--physical does"),
 	OPTION("walks", CLI_FLAG, .help = "Record page-table walks, too"),
 	OPTION("whole", CLI_FLAG, 'w',
 	  .help = "Trace from power-on, and not just from the program's exec, to its end"),

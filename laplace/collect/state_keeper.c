@@ -4,6 +4,7 @@
 
 #include "base/try.h"
 #include "state_keeper.h"
+#include "translate/code.h"
 #include "translate/send.h"
 #include "translate/walks.h"
 
@@ -14,10 +15,11 @@ static enum lpl_error take(struct lpl_state_keeper *keeper, const struct lpl_eve
 
 	LPL_TRY(lpl_translations_follow(guest->translations, event, report));
 	LPL_TRY(lpl_walks_follow(guest->walks, event, report));
+	LPL_TRY(lpl_blocks_follow(guest->code, event, report));
 	return lpl_state_take(guest->state, event, report);
 }
 
-/* Translations and page tables come first: they have no clocks, and what has some comes after them in a file. */
+/* Translations, page tables and code come first: they have no clocks, and what has some comes after them in a file. */
 static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sink,
 			   struct lpl_report *report)
 {
@@ -25,6 +27,7 @@ static enum lpl_error send(struct lpl_state_keeper *keeper, struct lpl_sink *sin
 
 	LPL_TRY(lpl_translations_send(guest->translations, sink, report));
 	LPL_TRY(lpl_walks_send(guest->walks, sink, report));
+	LPL_TRY(lpl_blocks_send(guest->code, sink, report));
 	return lpl_state_send(guest->state, sink, report);
 }
 
@@ -33,8 +36,10 @@ enum lpl_error lpl_guest_keeper_open(struct lpl_guest_keeper *keeper, struct lpl
 	keeper->keeper = (struct lpl_state_keeper){ take, send };
 	keeper->state = NULL;
 	keeper->walks = NULL;
+	keeper->code = NULL;
 	LPL_TRY(lpl_translations_open(&keeper->translations, report));
 	LPL_TRY(lpl_walks_open(&keeper->walks, report));
+	LPL_TRY(lpl_blocks_open(&keeper->code, report));
 	return lpl_state_new(&keeper->state, NULL, report);
 }
 
@@ -43,9 +48,11 @@ void lpl_guest_keeper_close(struct lpl_guest_keeper *keeper)
 	lpl_state_free(keeper->state);
 	lpl_translations_close(keeper->translations);
 	lpl_walks_close(keeper->walks);
+	lpl_blocks_close(keeper->code);
 	keeper->state = NULL;
 	keeper->translations = NULL;
 	keeper->walks = NULL;
+	keeper->code = NULL;
 }
 
 enum lpl_error lpl_guest_keeper_save(struct lpl_guest_keeper *keeper, const char *path,

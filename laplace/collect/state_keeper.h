@@ -18,6 +18,7 @@ struct lpl_guest_keeper {
 	struct lpl_state *state;
 	struct lpl_translations *translations;
 	struct lpl_walks *walks;
+	struct lpl_blocks *code;
 };
 
 /* Nothing is known yet. */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A reducer: a chain of stages, one for each step of its SPEC. */
+/*
+ * A reducer: a chain of stages, one for each step of its SPEC.
+ *
+ * If it leaves out references, instructions among them, the bytes of instructions (LPL_EVENT_CODE) go no
+ * further: they are of no use without each fetch, and would be most of what is left.
+ */
 #include "base/try.h"
 #include "fence_state.h"
 #include "reduction.h"
@@ -8,9 +13,43 @@
 #include <stdlib.h>
 
 struct lpl_reducer {
+	struct lpl_sink sink;	/* sends to the first stage */
+	bool drops;
 	size_t count;
 	struct lpl_reducer_stage *stage[];	/* the first stage is the first to receive */
 };
+
+static struct lpl_sink *first_stage(struct lpl_sink *sink)
+{
+	struct lpl_reducer *reducer = (struct lpl_reducer *)sink;
+
+	assert(reducer->count > 0);
+	return &reducer->stage[0]->sink;
+}
+
+static enum lpl_error send_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
+{
+	struct lpl_sink *first = first_stage(sink);
+
+	return first->refs(first, refs, count, report);
+}
+
+static enum lpl_error send_event(struct lpl_sink *sink, const struct lpl_event *event, struct lpl_report *report)
+{
+	struct lpl_sink *first = first_stage(sink);
+
+	if (event->tag == LPL_EVENT_CODE && ((struct lpl_reducer *)sink)->drops)
+		return LPL_OK;
+	return first->event(first, event, report);
+}
+
+static enum lpl_error send_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_sink *first = first_stage(sink);
+
+	return first->finish(first, report);
+}
 
 /*
  * What makes a step's stage.  `fenced`: it is after a fence of its own SPEC;
@@ -52,9 +91,11 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 	opened = calloc(1, sizeof(*opened) + steps.count * sizeof(opened->stage[0]));
 	if (opened == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "reduction '%s': no memory", spec);
+	opened->sink = (struct lpl_sink){ send_refs, send_event, send_finish };
 	opened->count = steps.count;
 	state.fenced = false;
 	for (size_t i = 0; i < steps.count; i++) {
+		opened->drops |= steps.step[i].method->drops != LPL_DROPS_NOTHING;
 		open[i] = opener(steps.step[i].method, state.fenced, state.behaviour != 0);
 		lpl_reduction_apply(&state, &steps.step[i]);
 		shift[i] = shift_of(&state);
@@ -73,8 +114,7 @@ enum lpl_error lpl_reducer_open(struct lpl_reducer **reducer, const char *before
 
 struct lpl_sink *lpl_reducer_sink(struct lpl_reducer *reducer)
 {
-	assert(reducer->count > 0);
-	return &reducer->stage[0]->sink;
+	return &reducer->sink;
 }
 
 enum lpl_error lpl_reducer_flush(struct lpl_reducer *reducer, struct lpl_report *report)

@@ -19,7 +19,8 @@
  *					write, or sets the dirty bit), both (for a fetch)
  *	event TAG REF INSTR CYCLE SPACE TID TGID A,B,... TEXT
  *					numbers in decimal, SPACE and arguments
- *					in hex; - for no arguments, for no text
+ *					in hex; - for no arguments, for no text; bytes of TEXT
+ *					may be written as \xHH
  *	flush				end a chunk
  *	rotate				end a segment
  *	# ...				nothing
@@ -38,6 +39,7 @@
 #include <laplace/trace.h>
 
 #include "container/segments.h"
+#include "record/unescape.h"
 
 struct maker {
 	const char *path;
@@ -126,21 +128,19 @@ static bool add_event(struct maker *maker, const char *line)
 {
 	struct lpl_event event = { 0 };
 	struct lpl_sink *sink;
-	char args[512], text[KTR_TEXT + 1] = "";
+	char args[512], text[4 * KTR_TEXT + 1] = "";
 	char *rest = args, *arg;
 	size_t n = 0;
 
 	if (sscanf(line, "%" SCNu32 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNx64
-		   " %" SCNu32 " %" SCNu32 " %511s %256[^\n]", &event.tag, &event.ref,
+		   " %" SCNu32 " %" SCNu32 " %511s %1024[^\n]", &event.tag, &event.ref,
 		   &event.instr, &event.cycle, &event.space, &event.tid, &event.tgid, args,
 		   text) != 9)
 		return false;
 	while (strcmp(args, "-") != 0 && n < KTR_ARGS && (arg = strsep(&rest, ",")))
 		event.arg[n++] = strtoull(arg, NULL, 16);
-	if (strcmp(text, "-") != 0) {
-		event.text_length = (uint32_t)strlen(text);
-		memcpy(event.text, text, event.text_length);
-	}
+	if (strcmp(text, "-") != 0 && !lpl_text_unescape(&event, text, text + strlen(text)))
+		return false;
 	if (!open_writer(maker))
 		return false;
 	sink = lpl_writer_sink(maker->writer);

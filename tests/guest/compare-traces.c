@@ -7,7 +7,7 @@
  *		took no time in B: all has A's first clocks up to there
  *	-r SPEC	reduce A on its way (`window:64+sad:64`)
  *	-s	only up to where A's recording stops
- *	-t	leave translations, and flushes of the TLB, out of both
+ *	-t	leave translations, flushes of the TLB, and the bytes of instructions out of both
  *	-w	leave page walks out of both, and so do without the references'
  *		numbers, which walks take part in
  *
@@ -66,8 +66,8 @@ static bool is_walk(const struct lpl_ref *ref)
 
 static bool is_left_out(const struct comparison *c, const struct lpl_event *event)
 {
-	return (c->without_translations && event->tag >= LPL_EVENT_TRANSLATION &&
-		event->tag <= LPL_EVENT_TLB_FLUSH) ||
+	return (c->without_translations && ((event->tag >= LPL_EVENT_TRANSLATION &&
+					     event->tag <= LPL_EVENT_TLB_FLUSH) || event->tag == LPL_EVENT_CODE)) ||
 	       (c->without_walks && event->tag >= LPL_EVENT_PAGE_TABLE && event->tag <= LPL_EVENT_LARGE_ENTRY);
 }
 

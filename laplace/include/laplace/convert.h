@@ -50,7 +50,9 @@ enum lpl_format_trait {
 	LPL_WITH_FETCHES = 0x80000,	/* ... and from instruction fetches */
 	LPL_WITH_WALKS = 0x100000,	/* ... and from reads and writes of page tables */
 	LPL_WITH_TYPES = 0x1c0000,	/* all three */
-	LPL_WITH_MODE = 0x200000	/* LPL_USER */
+	LPL_WITH_MODE = 0x200000,	/* LPL_USER */
+	LPL_FORMAT_CODE = 0x400000	/* has instructions: it wants a trace that has their bytes (code.h), with
+					 * the addresses that were used, and all events */
 };
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */

@@ -7,6 +7,7 @@
 #define LAPLACE_LAPLACE_H
 
 #include <laplace/cache.h>
+#include <laplace/code.h>
 #include <laplace/compressed_cache.h>
 #include <laplace/convert.h>
 #include <laplace/counts.h>

@@ -269,7 +269,13 @@ struct lpl_event {
 	 * itself (1), or not any more (0) */ \
 	EVENT(LPL_EVENT_LARGE_ENTRY, 0x10013, "large-entry", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_LARGE_ENTRY, ADDRESS, 0, "address", KTR_HEX) \
-	ARG(LPL_EVENT_LARGE_ENTRY, LARGE, 1, "large", KTR_DECIMAL)
+	ARG(LPL_EVENT_LARGE_ENTRY, LARGE, 1, "large", KTR_DECIMAL) \
+\
+	/* what is in physical memory at this address, as the processor decoded it with so many bits; before \
+	 * any of it is fetched (code.h).  An address of KTR_NONE, without text: of no code anything is known. */ \
+	EVENT(LPL_EVENT_CODE, 0x10014, "code", KTR_PLAIN, "bytes") \
+	ARG(LPL_EVENT_CODE, ADDRESS, 0, "address", KTR_HEX) \
+	ARG(LPL_EVENT_CODE, BITS, 1, "bits", KTR_DECIMAL)
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)

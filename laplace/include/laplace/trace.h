@@ -41,6 +41,8 @@ extern "C" {
 #define LPL_META_TRANSLATIONS	"translations"	/* "kept": where pages are in memory, as events (translation.h) */
 #define LPL_META_WALKS		"walks"		/* LPL_WALKS_DESCRIBED: what those of page tables are (walk.h) */
 #define LPL_WALKS_DESCRIBED	"described"
+#define LPL_META_CODE		"code"		/* LPL_CODE_KEPT: the bytes of instructions, as events (code.h) */
+#define LPL_CODE_KEPT		"kept"
 #define LPL_META_SEGMENT	"segment"	/* of a trace in segments: which one this file is */
 #define LPL_META_SCHEDULE	"schedule"	/* threads run again: on which machine (schedule.h) */
 #define LPL_META_SOURCE		"source"	/* of a derived trace: its origin's title */

@@ -207,6 +207,7 @@ struct lpl_meta *lpl_merge_canonical_meta(const struct lpl_meta *source)
 	lpl_meta_remove(meta, LPL_META_IMAGES);
 	lpl_meta_remove(meta, LPL_META_TRANSLATIONS);
 	lpl_meta_remove(meta, LPL_META_WALKS);
+	lpl_meta_remove(meta, LPL_META_CODE);
 	if (lpl_meta_set(meta, LPL_META_ADDRESSES, "canonical") != LPL_OK || !remove_annotations(meta) ||
 	    (!lpl_reduction_fenced(lpl_meta_get(meta, LPL_META_REDUCTION)) && !disclaim(meta))) {
 		lpl_meta_free(meta);
