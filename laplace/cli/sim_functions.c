@@ -47,6 +47,9 @@ int cli_functions_check(const char *path, const struct lpl_meta *meta, const str
 	const char *counters = lpl_meta_get(meta, LPL_META_PROGRAM_COUNTERS);
 
 	*by_events = counters && strcmp(counters, "kept") == 0;
+	if (kind->is_canonical)
+		return cli_complain(CLI_USAGE, "%s: has canonical pages, and not where in them an instruction is; the "
+				    "trace that it was made from has that", path);
 	if (kind->is_whole || *by_events)
 		return CLI_DONE;
 	return cli_complain(CLI_USAGE, "%s: was reduced (%s), so that it is not known which instruction made a "

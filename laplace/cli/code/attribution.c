@@ -159,6 +159,10 @@ static uint32_t maker(const struct attribution *attribution, const struct lpl_re
 static enum lpl_error take_fetch(struct attribution *attribution, const struct lpl_ref *ref,
 				 struct lpl_report *report)
 {
+	if (ref->flags & LPL_PAGED) {	/* in which page is known, and no more */
+		lose(attribution);
+		return LPL_OK;
+	}
 	/* the rest of an instruction on another page */
 	if ((ref->flags & LPL_SECOND) && attribution->function != FUNCTION_UNKNOWN)
 		return LPL_OK;
@@ -288,12 +292,15 @@ static enum lpl_error back_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	struct lpl_sink *simulator = lpl_simulator_sink(attribution->simulator);
 	const unsigned int shift = attribution->shift;
 
-	functions_at(attribution->functions, attribution->charged)->references += count;
+	struct function *function = functions_at(attribution->functions, attribution->charged);
+
 	for (size_t i = 0; i < count; i++) {
 		const uint64_t first = refs[i].address >> shift;
 		const uint64_t last = refs[i].length && shift < LPL_PAGE_SHIFT ?
 			(refs[i].address + (refs[i].length - 1)) >> shift : first;
 
+		/* in finer pages than an access lies in, it is a reference to each */
+		function->references += last - first + 1;
 		for (uint64_t number = first; number <= last; number++) {
 			if (!count_page(attribution, refs[i].space, number))
 				return no_memory(report);
