@@ -22,17 +22,20 @@ static int check_sizes(const struct lpl_sizes *sizes, void *context)
 	return CLI_DONE;
 }
 
-static int open_simulator(struct function_faults *faults, const struct function_faults_options *options,
+static int open_simulator(struct function_faults *faults,
+			  const struct function_faults_options *options,
 			  const struct cli_addressing *addressing, const struct lpl_reader *reader,
 			  const struct cli_trace_kind *kind)
 {
 	const struct lpl_simulator_options how = {
 		.reduction = cli_addresses_reduction(addressing),
-		.part = lpl_choice_part(options->choice, kind->page_size), .page_size = kind->page_size
+		.part = lpl_choice_part(options->choice, kind->page_size),
+		.page_size = kind->page_size
 	};
 	const struct cli_sizes_of of = {
-		.path = options->path, .reader = reader, .page_size = kind->page_size, .choice = options->choice,
-		.addressing = addressing, .progress = options->progress, .check = check_sizes
+		.path = options->path, .reader = reader, .page_size = kind->page_size,
+		.choice = options->choice, .addressing = addressing,
+		.progress = options->progress, .check = check_sizes
 	};
 	struct lpl_report report = { 0 };
 	struct lpl_sizes sizes = { 0 };
@@ -54,14 +57,17 @@ static struct lpl_sink *front(struct cli_pass *pass, struct lpl_sink *next)
 
 /* What is wrong with the trace, the report has said. */
 static int run(struct function_faults *faults, const struct function_faults_options *options,
-	       const struct cli_addressing *addressing, struct lpl_reader *reader, struct attribution *attribution)
+	       const struct cli_addressing *addressing, struct lpl_reader *reader,
+	       struct attribution *attribution)
 {
 	struct lpl_report trouble = { 0 };
 	struct cli_progress progress;
-	struct cli_pass pass = { .reader = reader, .path = options->path, .sink = attribution_back(attribution),
-				 .progress = &progress, .label = "functions ", .choice = options->choice,
-				 .addressing = addressing, .renumbers = true, .front = front,
-				 .context = attribution, .trouble = &trouble };
+	struct cli_pass pass = {
+		.reader = reader, .path = options->path, .sink = attribution_back(attribution),
+		.progress = &progress, .label = "functions ", .choice = options->choice,
+		.addressing = addressing, .renumbers = true, .front = front,
+		.context = attribution, .trouble = &trouble
+	};
 	int status;
 
 	cli_progress_start(&progress, options->progress);
@@ -71,13 +77,14 @@ static int run(struct function_faults *faults, const struct function_faults_opti
 	if (status)
 		return status;
 	faults->result = lpl_simulator_results(faults->simulator, 0, &faults->results);
-	faults->share = function_shares(faults->functions, faults->simulator, 0, 0, &faults->count);
+	faults->share = function_shares(faults->functions, faults->simulator, 0, 0,
+					&faults->count);
 	functions_warn(faults->functions);
 	return faults->share ? CLI_DONE : cli_complain(CLI_FAILED, "no memory to rank functions");
 }
 
-static int read_trace(struct function_faults *faults, const struct function_faults_options *options,
-		      struct lpl_reader *reader)
+static int read_trace(struct function_faults *faults,
+		      const struct function_faults_options *options, struct lpl_reader *reader)
 {
 	const struct lpl_meta *meta = lpl_reader_meta(reader);
 	const struct cli_trace_kind kind = cli_trace_kind(meta);
@@ -88,7 +95,8 @@ static int read_trace(struct function_faults *faults, const struct function_faul
 	int status = cli_functions_check(options->path, meta, &kind, &how.by_events);
 
 	if (!status)
-		status = cli_addresses_decide(&addressing, CLI_ADDRESSES_AUTO, options->path, meta);
+		status = cli_addresses_decide(&addressing, CLI_ADDRESSES_AUTO, options->path,
+					      meta);
 	if (!status)
 		status = open_simulator(faults, options, &addressing, reader, &kind);
 	if (!status)
@@ -103,15 +111,16 @@ static int read_trace(struct function_faults *faults, const struct function_faul
 	return status;
 }
 
-int function_faults_read(struct function_faults *faults, const struct function_faults_options *options)
+int function_faults_read(struct function_faults *faults,
+			 const struct function_faults_options *options)
 {
 	struct lpl_reader *reader;
 	int status;
 
 	*faults = (struct function_faults){ .functions = NULL };
 	if (strcmp(options->path, "-") == 0)
-		return cli_complain(CLI_USAGE, "--functions reads the trace a second time, which a pipe cannot be: "
-				    "give a file");
+		return cli_complain(CLI_USAGE, "--functions reads the trace a second time, which a "
+				    "pipe cannot be: give a file");
 	status = cli_reader_open(&reader, options->path);
 	if (status)
 		return status;

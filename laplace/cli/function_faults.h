@@ -25,12 +25,13 @@ struct function_faults {
 	struct lpl_simulator *simulator;
 	const struct lpl_result *result;	/* by size */
 	size_t results;
-	struct function_share *share;		/* by the faults at the first size; after them all */
+	struct function_share *share; /* by the faults at the first size; after them all */
 	size_t count;
 };
 
 /* In a pass of its own.  Returns an exit status, after complaining; close it in any case. */
-int function_faults_read(struct function_faults *faults, const struct function_faults_options *options);
+int function_faults_read(struct function_faults *faults,
+			 const struct function_faults_options *options);
 void function_faults_close(struct function_faults *faults);
 
 #endif

@@ -22,13 +22,15 @@ struct cli_functions {
 
 const struct cli_option cli_functions_options[] = {
 	{ "files", CLI_FILE, CLI_INTO(struct cli_functions_options, code.files), .argument = "DIR",
-	  .help = "With --by function: a directory that has the guest's files, with their symbols" },
-	{ "symbols", CLI_FILE, CLI_INTO(struct cli_functions_options, code.symbols), .argument = "FILE",
-	  .help = "With --by function: the kernel's symbols, a System.map or a vmlinux of the guest's kernel, or "
-	  "what its /proc/kallsyms says to root" },
+	  .help = "With --by function: a directory that has the guest's files, with their "
+	  "symbols" },
+	{ "symbols", CLI_FILE, CLI_INTO(struct cli_functions_options, code.symbols),
+	  .argument = "FILE",
+	  .help = "With --by function: the kernel's symbols, a System.map or a vmlinux of the "
+	  "guest's kernel, or what its /proc/kallsyms says to root" },
 	{ "folded", CLI_FILE, CLI_INTO(struct cli_functions_options, folded), .argument = "FILE",
-	  .help = "With --by function, of one policy and size: write faults as lines FILE;FUNCTION COUNT, too, "
-	  "for flame graphs; -: to standard output, in place of all else" },
+	  .help = "With --by function, of one policy and size: write faults as lines "
+	  "FILE;FUNCTION COUNT, too, for flame graphs; -: to standard output, in place of all else" },
 	{ "overwrite", CLI_FLAG, 'O', CLI_INTO(struct cli_functions_options, overwrite),
 	  .help = "Replace an existing file of --folded" },
 	{ 0 }
@@ -36,29 +38,30 @@ const struct cli_option cli_functions_options[] = {
 
 bool cli_functions_asked(const struct cli_functions_options *options)
 {
-	return options->code.files || options->code.symbols || options->folded || options->overwrite;
+	return options->code.files || options->code.symbols || options->folded ||
+	       options->overwrite;
 }
 
 /* ---- opening and closing ---- */
 
-int cli_functions_check(const char *path, const struct lpl_meta *meta, const struct cli_trace_kind *kind,
-			bool *by_events)
+int cli_functions_check(const char *path, const struct lpl_meta *meta,
+			const struct cli_trace_kind *kind, bool *by_events)
 {
 	const char *counters = lpl_meta_get(meta, LPL_META_PROGRAM_COUNTERS);
 
 	*by_events = counters && strcmp(counters, "kept") == 0;
 	if (kind->is_canonical)
-		return cli_complain(CLI_USAGE, "%s: has canonical pages, and not where in them an instruction is; the "
-				    "trace that it was made from has that", path);
+		return cli_complain(CLI_USAGE, "%s: has canonical pages, and not where in them an "
+				    "instruction is; the trace that it was made from has that", path);
 	if (kind->is_whole || *by_events)
 		return CLI_DONE;
-	return cli_complain(CLI_USAGE, "%s: was reduced (%s), so that it is not known which instruction made a "
-			    "reference: `laplace reduce --pc' of the trace that it was made from keeps that",
-			    path, kind->reduction);
+	return cli_complain(CLI_USAGE, "%s: was reduced (%s), so that it is not known which "
+			    "instruction made a reference: `laplace reduce --pc' of the trace that it "
+			    "was made from keeps that", path, kind->reduction);
 }
 
-static int open_output(struct cli_functions *functions, const struct cli_functions_options *options,
-		       const char *path)
+static int open_output(struct cli_functions *functions,
+		       const struct cli_functions_options *options, const char *path)
 {
 	const char *input[] = { path, options->code.symbols };
 	int status = CLI_DONE;
@@ -75,9 +78,10 @@ static int open_output(struct cli_functions *functions, const struct cli_functio
 	return status;
 }
 
-int cli_functions_open(struct cli_functions **functions, const struct cli_functions_options *options,
-		       struct lpl_simulator *simulator, const char *path, const struct lpl_meta *meta,
-		       const struct cli_trace_kind *kind)
+int cli_functions_open(struct cli_functions **functions,
+		       const struct cli_functions_options *options,
+		       struct lpl_simulator *simulator, const char *path,
+		       const struct lpl_meta *meta, const struct cli_trace_kind *kind)
 {
 	struct cli_functions *made = calloc(1, sizeof(*made));
 	struct attribution_options how = { .simulator = simulator, .page_size = kind->page_size };
@@ -128,7 +132,10 @@ struct lpl_sink *cli_functions_front(struct cli_pass *pass, struct lpl_sink *nex
 
 /* ---- as CSV ---- */
 
-/* As RFC 4180 has it: a guest's name may hold what separates columns; nor shall it be taken for a formula. */
+/*
+ * As RFC 4180 has it: a guest's name may hold what separates columns; nor shall it be taken for a
+ * formula.
+ */
 static void print_cell(const char *text)
 {
 	if (lpl_text_is_formula(*text) || strpbrk(text, ",\""))
@@ -140,7 +147,8 @@ static void print_cell(const char *text)
 void cli_functions_heading(const struct cli_functions *functions)
 {
 	if (functions->prints)
-		puts("policy,size,mode,file,function,references,pages,faults,percent,cold_faults,refaults,addresses");
+		puts("policy,size,mode,file,function,references,pages,faults,percent,cold_faults,"
+		     "refaults,addresses");
 }
 
 static double percent(uint64_t faults, const struct function_share *sum)
@@ -148,8 +156,8 @@ static double percent(uint64_t faults, const struct function_share *sum)
 	return sum->faults ? 100 * (double)faults / (double)sum->faults : 0;
 }
 
-static void print(const struct function_share *share, size_t count, const char *policy, uint64_t size,
-		  const char *addresses)
+static void print(const struct function_share *share, size_t count, const char *policy,
+		  uint64_t size, const char *addresses)
 {
 	for (size_t i = 0; i <= count; i++) {
 		const struct function_share *of = &share[i];
@@ -163,9 +171,9 @@ static void print(const struct function_share *share, size_t count, const char *
 		} else {
 			fputs(",,all", stdout);
 		}
-		printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.4g,%" PRIu64 ",%" PRIu64 ",%s\n", of->references,
-		       of->pages, of->faults, percent(of->faults, &share[count]), of->cold,
-		       of->faults - of->cold, addresses);
+		printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.4g,%" PRIu64 ",%" PRIu64 ",%s\n",
+		       of->references, of->pages, of->faults, percent(of->faults, &share[count]),
+		       of->cold, of->faults - of->cold, addresses);
 	}
 }
 
@@ -183,11 +191,13 @@ static json_t *as_json(const struct function_share *share, size_t count)
 		if (*of->function->file)
 			json_object_set_new(object, "file", json_string(of->function->file));
 		if (of->function->mode != CODE_NONE)
-			json_object_set_new(object, "mode", json_string(code_mode_name(of->function->mode)));
+			json_object_set_new(object, "mode",
+					    json_string(code_mode_name(of->function->mode)));
 		json_object_set_new(object, "references", cli_json(of->references));
 		json_object_set_new(object, "pages", cli_json(of->pages));
 		json_object_set_new(object, "faults", cli_json(of->faults));
-		json_object_set_new(object, "percent", json_real(percent(of->faults, &share[count])));
+		json_object_set_new(object, "percent",
+				    json_real(percent(of->faults, &share[count])));
 		json_object_set_new(object, "cold_faults", cli_json(of->cold));
 		json_object_set_new(object, "refaults", cli_json(of->faults - of->cold));
 		json_array_append_new(array, object);
@@ -216,13 +226,14 @@ static void fold(FILE *out, const struct function_share *share, size_t count)
 	}
 }
 
-bool cli_functions_add(const struct cli_functions *functions, size_t index, size_t result, const char *policy,
-		       const char *addresses, json_t *object)
+bool cli_functions_add(const struct cli_functions *functions, size_t index, size_t result,
+		       const char *policy, const char *addresses, json_t *object)
 {
 	size_t count, results;
-	const struct lpl_result *all = lpl_simulator_results(functions->simulator, index, &results);
-	struct function_share *share = function_shares(functions->functions, functions->simulator, index,
-						       result, &count);
+	const struct lpl_result *all =
+		lpl_simulator_results(functions->simulator, index, &results);
+	struct function_share *share =
+		function_shares(functions->functions, functions->simulator, index, result, &count);
 
 	if (!share)
 		return false;

@@ -28,20 +28,22 @@ extern const struct cli_option cli_functions_options[];
 bool cli_functions_asked(const struct cli_functions_options *options);
 
 /*
- * Can it be known of the trace which instruction made a reference?  Complains; returns an exit status.
+ * Can it be known of the trace which instruction made a reference?  Complains; returns an exit
+ * status.
  * `*by_events`: events say it (code/attribution.h).
  */
-int cli_functions_check(const char *path, const struct lpl_meta *meta, const struct cli_trace_kind *kind,
-			bool *by_events);
+int cli_functions_check(const char *path, const struct lpl_meta *meta,
+			const struct cli_trace_kind *kind, bool *by_events);
 
 struct cli_functions;
 /*
  * In front of a simulator, to which all policies have been added; `kind` with the pages that are
  * simulated.  Complains; returns an exit status.
  */
-int cli_functions_open(struct cli_functions **functions, const struct cli_functions_options *options,
-		       struct lpl_simulator *simulator, const char *path, const struct lpl_meta *meta,
-		       const struct cli_trace_kind *kind);
+int cli_functions_open(struct cli_functions **functions,
+		       const struct cli_functions_options *options,
+		       struct lpl_simulator *simulator, const char *path,
+		       const struct lpl_meta *meta, const struct cli_trace_kind *kind);
 void cli_functions_close(struct cli_functions *functions);	/* NULL is fine */
 
 /* What a pass sends to, and what it has in front (pass.h), with the functions as its context. */
@@ -51,12 +53,12 @@ struct lpl_sink *cli_functions_front(struct cli_pass *pass, struct lpl_sink *nex
 /* The line above all others. */
 void cli_functions_heading(const struct cli_functions *functions);
 /*
- * Result number `result` of policy number `index`, which is called `policy`: a line for each function,
- * those with the most faults first, and one for all together; or, with an object, a member of it, which is
- * an array of them.  false: no memory.
+ * Result number `result` of policy number `index`, which is called `policy`: a line for each
+ * function, those with the most faults first, and one for all together; or, with an object, a
+ * member of it, which is an array of them.  false: no memory.
  */
-bool cli_functions_add(const struct cli_functions *functions, size_t index, size_t result, const char *policy,
-		       const char *addresses, json_t *object);
+bool cli_functions_add(const struct cli_functions *functions, size_t index, size_t result,
+		       const char *policy, const char *addresses, json_t *object);
 /* After the last of them: the file of --folded, and what was not found. Returns an exit status. */
 int cli_functions_end(struct cli_functions *functions);
 

@@ -2,9 +2,9 @@
 /*
  * Which function makes each reference.
  *
- * A merge of our own says which page of which file, or of the kernel, an instruction is fetched from.  It gets
- * all events, but of the references only fetches from a page that is not among the few that were asked for
- * since the last fence.
+ * A merge of our own says which page of which file, or of the kernel, an instruction is fetched
+ * from.  It gets all events, but of the references only fetches from a page that is not among the
+ * few that were asked for since the last fence.
  */
 #include "attribution.h"
 
@@ -42,7 +42,7 @@ struct attribution {
 	uint32_t function;
 	bool user;
 	uint64_t last_ref;		/* the number of the reference before */
-	/* code around it that is the same function's, at addresses of a space; first > last: none */
+	/* code around it, at addresses of a space, is the same function's; first > last: none */
 	uint64_t space, first, last;
 	bool code_user;
 	bool has_counter;		/* the event that came says that this made what comes: */
@@ -71,8 +71,8 @@ static enum lpl_error note_page(struct lpl_merge_output *output, const struct lp
 	return functions_note_page(attribution->functions, page) ? LPL_OK : no_memory(report);
 }
 
-static enum lpl_error note_reference(struct lpl_merge_output *output, const struct lpl_merged *merged,
-				     struct lpl_report *report)
+static enum lpl_error note_reference(struct lpl_merge_output *output,
+				     const struct lpl_merged *merged, struct lpl_report *report)
 {
 	struct attribution *attribution = (struct attribution *)
 		((char *)output - offsetof(struct attribution, output));
@@ -97,8 +97,8 @@ static void forget(struct attribution *attribution)
 	attribution->last = 0;
 }
 
-static enum lpl_error find_page(struct attribution *attribution, const struct lpl_ref *fetch, uint64_t *page,
-				struct lpl_report *report)
+static enum lpl_error find_page(struct attribution *attribution, const struct lpl_ref *fetch,
+				uint64_t *page, struct lpl_report *report)
 {
 	const uint64_t number = fetch->address >> LPL_PAGE_SHIFT;
 	struct known *known = &attribution->known[(number ^ fetch->space * 31) % KNOWN];
@@ -127,8 +127,9 @@ static enum lpl_error find_function(struct attribution *attribution, const struc
 	    fetch->space == attribution->space && user == attribution->code_user)
 		return LPL_OK;
 	LPL_TRY(find_page(attribution, fetch, &page, report));
-	attribution->function = functions_find(attribution->functions, page, (uint32_t)(fetch->address & OFFSET),
-					       user, &first, &last);
+	attribution->function =
+		functions_find(attribution->functions, page, (uint32_t)(fetch->address & OFFSET),
+			       user, &first, &last);
 	if (attribution->function == FUNCTION_NO_MEMORY)
 		return no_memory(report);
 	attribution->space = fetch->space;
@@ -147,13 +148,16 @@ static void lose(struct attribution *attribution)
 }
 
 /*
- * What the processor does by itself in an interrupt is the kernel's mode's; while the kernel runs it cannot be
- * known from what its instruction does.
+ * What the processor does by itself in an interrupt is the kernel's mode's; while the kernel runs
+ * it cannot be known from what its instruction does.
  */
 static uint32_t maker(const struct attribution *attribution, const struct lpl_ref *ref)
 {
-	return attribution->function == FUNCTION_UNKNOWN || ref->type >= LPL_WALK_READ || !attribution->user ||
-	       (ref->flags & LPL_USER) ? attribution->function : FUNCTION_PROCESSOR;
+	const bool is_its_own = !attribution->user || (ref->flags & LPL_USER) ||
+				ref->type >= LPL_WALK_READ;
+
+	return is_its_own || attribution->function == FUNCTION_UNKNOWN ? attribution->function :
+	       FUNCTION_PROCESSOR;
 }
 
 static enum lpl_error take_fetch(struct attribution *attribution, const struct lpl_ref *ref,
@@ -185,14 +189,14 @@ static enum lpl_error take_counter(struct attribution *attribution, const struct
 	fetch.type = LPL_FETCH;
 	if (ref->type >= LPL_WALK_READ)
 		fetch.space = attribution->space;
-	/* the kernel's half; what is the processor's own below cannot be known from the program's then */
+	/* the kernel's code is in its half */
 	fetch.flags = attribution->counter >> 63 ? 0 : LPL_USER;
 	attribution->user = !(attribution->counter >> 63);
 	return find_function(attribution, &fetch, report);
 }
 
-static enum lpl_error take(struct attribution *attribution, const struct lpl_ref *ref, uint32_t *function,
-			   struct lpl_report *report)
+static enum lpl_error take(struct attribution *attribution, const struct lpl_ref *ref,
+			   uint32_t *function, struct lpl_report *report)
 {
 	if (attribution->by_events) {
 		LPL_TRY(take_counter(attribution, ref, report));
@@ -209,8 +213,8 @@ static enum lpl_error take(struct attribution *attribution, const struct lpl_ref
 
 /* ---- the front ---- */
 
-static enum lpl_error send(struct attribution *attribution, const struct lpl_ref *refs, size_t count,
-			   uint32_t function, struct lpl_report *report)
+static enum lpl_error send(struct attribution *attribution, const struct lpl_ref *refs,
+			   size_t count, uint32_t function, struct lpl_report *report)
 {
 	if (!count)
 		return LPL_OK;
@@ -249,7 +253,8 @@ static enum lpl_error front_event(struct lpl_sink *sink, const struct lpl_event 
 		attribution->counter = event->arg[LPL_EVENT_PROGRAM_COUNTER_ADDRESS];
 	} else {
 		LPL_TRY(merge->event(merge, event, report));
-		if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_STATE || event->tag == LPL_EVENT_GAP)
+		if (lpl_event_is_fence(event->tag) || event->tag == LPL_EVENT_STATE ||
+		    event->tag == LPL_EVENT_GAP)
 			forget(attribution);
 		if (event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_TRACING)
 			lose(attribution);
@@ -270,10 +275,12 @@ static enum lpl_error front_finish(struct lpl_sink *sink, struct lpl_report *rep
 static bool count_page(struct attribution *attribution, uint64_t space, uint64_t number)
 {
 	const uint32_t function = attribution->charged;
-	struct counted *counted = &attribution->counted[(number ^ space * 31 ^ function * 257U) % COUNTED];
+	struct counted *counted =
+		&attribution->counted[(number ^ space * 31 ^ function * 257U) % COUNTED];
 	uint64_t *seen;
 
-	if (counted->function == function + 1 && counted->number == number && counted->space == space)
+	if (counted->function == function + 1 && counted->number == number &&
+	    counted->space == space)
 		return true;
 	seen = lpl_map_reach(&attribution->pages, LPL_KEY(function, space, number));
 	if (!seen)
@@ -330,7 +337,8 @@ static enum lpl_error back_finish(struct lpl_sink *sink, struct lpl_report *repo
 
 /* ---- opening and closing ---- */
 
-enum lpl_error attribution_open(struct attribution **attribution, const struct attribution_options *options,
+enum lpl_error attribution_open(struct attribution **attribution,
+				const struct attribution_options *options,
 				struct lpl_report *report)
 {
 	struct attribution *made = calloc(1, sizeof(*made));
@@ -341,11 +349,14 @@ enum lpl_error attribution_open(struct attribution **attribution, const struct a
 		return no_memory(report);
 	made->front = (struct lpl_sink){ front_refs, front_event, front_finish };
 	made->back = (struct lpl_sink){ back_refs, back_event, back_finish };
-	made->output = (struct lpl_merge_output){ .reference = note_reference, .finish = end, .page = note_page };
+	made->output = (struct lpl_merge_output){ .reference = note_reference,
+						  .finish = end,
+						  .page = note_page };
 	made->functions = options->functions;
 	made->simulator = options->simulator;
 	made->by_events = options->by_events;
-	made->shift = options->page_size ? (unsigned int)__builtin_ctzll(options->page_size) : LPL_PAGE_SHIFT;
+	made->shift = options->page_size ? (unsigned int)__builtin_ctzll(options->page_size) :
+						   LPL_PAGE_SHIFT;
 	lpl_map_init(&made->pages, 3);
 	forget(made);
 	error = lpl_merge_open(&made->merge, &made->output, NULL, report);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which function makes each reference: the one of the instruction that was fetched last before it.  Two sinks,
- * as what comes between them may choose references and change their pages:
+ * Which function makes each reference: the one of the instruction that was fetched last before it.
+ * Two sinks, as what comes between them may choose references and change their pages:
  *
  *	stream ─► attribution_front() ─► (a choice) ─► attribution_back() ─► simulator
  *
- * Consecutive references of one function go on together, before any of another, so that whatever arrives at
- * the back is that function's.  There the simulator is asked to charge it with their faults, and they and their
- * pages are counted.
+ * Consecutive references of one function go on together, before any of another, so that whatever
+ * arrives at the back is that function's.  There the simulator is asked to charge it with their
+ * faults, and they and their pages are counted.
  */
 #ifndef LAPLACE_CLI_CODE_ATTRIBUTION_H
 #define LAPLACE_CLI_CODE_ATTRIBUTION_H
@@ -20,9 +20,9 @@
 struct attribution;
 
 /*
- * All but `functions` and `simulator` are copied; the simulator has its policies, and pages of so many bytes.
- * `by_events`: what the stream has are not all references, but before each an event that says what
- * instruction made it (LPL_EVENT_PROGRAM_COUNTER).
+ * All but `functions` and `simulator` are copied; the simulator has its policies, and pages of so
+ * many bytes. `by_events`: what the stream has are not all references, but before each an event
+ * that says what instruction made it (LPL_EVENT_PROGRAM_COUNTER).
  */
 struct attribution_options {
 	struct functions *functions;
@@ -31,7 +31,8 @@ struct attribution_options {
 	bool by_events;
 };
 /* Errors as lpl_simulator_charge(). */
-enum lpl_error attribution_open(struct attribution **attribution, const struct attribution_options *options,
+enum lpl_error attribution_open(struct attribution **attribution,
+				const struct attribution_options *options,
 				struct lpl_report *report);
 void attribution_close(struct attribution *attribution);	/* NULL is fine */
 

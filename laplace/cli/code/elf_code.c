@@ -2,10 +2,10 @@
 /*
  * Functions by ELF symbols.
  *
- * Only the headers, one table of symbols and its names are read, each after it was seen to lie in the file;
- * nothing is mapped, as a file may become shorter meanwhile.  Symbols overlap: names for one address, labels
- * within functions, functions with a second entry.  So they are made pieces that do not: each address belongs
- * to the symbol that begins last before it and has not ended.
+ * Only the headers, one table of symbols and its names are read, each after it was seen to lie in
+ * the file; nothing is mapped, as a file may become shorter meanwhile.  Symbols overlap: names for
+ * one address, labels within functions, functions with a second entry.  So they are made pieces
+ * that do not: each address belongs to the symbol that begins last before it and has not ended.
  */
 #include "elf_code.h"
 
@@ -29,7 +29,7 @@ struct segment {
 struct symbol {
 	uint64_t first, end;		/* end 0: where the next begins, or its section ends */
 	uint64_t limit;			/* where its section ends */
-	unsigned int rank;		/* of several at one address the lowest counts, and the first name */
+	unsigned int rank; /* of several at one address the lowest counts, and the first name */
 	const char *name;
 };
 
@@ -140,8 +140,10 @@ static bool read_header(struct file *file)
 	free(bytes);
 	if (type != ET_EXEC && type != ET_DYN)
 		file->why = "is neither a program nor a shared object";
-	else if ((file->segments && segment != (file->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))) ||
-		 (file->sections && section != (file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr))))
+	else if ((file->segments &&
+		  segment != (file->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))) ||
+		 (file->sections &&
+		  section != (file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr))))
 		file->why = "is damaged: its headers have another size";
 	return !file->why;
 }
@@ -161,14 +163,16 @@ static bool read_segments(struct elf_code *code, struct file *file)
 
 			type = le32toh(header->p_type);
 			flags = le32toh(header->p_flags);
-			segment = (struct segment){ le64toh(header->p_offset), le64toh(header->p_filesz),
+			segment = (struct segment){ le64toh(header->p_offset),
+						    le64toh(header->p_filesz),
 						    le64toh(header->p_vaddr) };
 		} else {
 			const Elf32_Phdr *header = (void *)(bytes + i * size);
 
 			type = le32toh(header->p_type);
 			flags = le32toh(header->p_flags);
-			segment = (struct segment){ le32toh(header->p_offset), le32toh(header->p_filesz),
+			segment = (struct segment){ le32toh(header->p_offset),
+						    le32toh(header->p_filesz),
 						    le32toh(header->p_vaddr) };
 		}
 		if (type != PT_LOAD || !(flags & PF_X))
@@ -280,7 +284,9 @@ static bool is_code(const struct section *section)
 /* Functions before labels, and names that others link with before others. */
 static unsigned int rank_of(unsigned int type, unsigned int binding)
 {
-	return (type == STT_NOTYPE ? 4U : 0U) + (binding == STB_GLOBAL ? 1U : binding == STB_WEAK ? 2U : 3U);
+	const unsigned int first = type == STT_NOTYPE ? 4 : 0;
+
+	return first + (binding == STB_GLOBAL ? 1U : binding == STB_WEAK ? 2U : 3U);
 }
 
 static bool add(struct elf_code *code, struct file *file, const struct symbol *symbol)
@@ -293,15 +299,18 @@ static bool add(struct elf_code *code, struct file *file, const struct symbol *s
 	return true;
 }
 
-static bool add_symbol(struct elf_code *code, struct file *file, const Elf64_Sym *from, uint64_t names)
+static bool add_symbol(struct elf_code *code, struct file *file, const Elf64_Sym *from,
+		       uint64_t names)
 {
 	const unsigned int type = ELF64_ST_TYPE(from->st_info);
 	const uint64_t first = from->st_value;
 	const struct section *section;
-	struct symbol symbol = { .first = first, .rank = rank_of(type, ELF64_ST_BIND(from->st_info)) };
+	struct symbol symbol = { .first = first,
+				 .rank = rank_of(type, ELF64_ST_BIND(from->st_info)) };
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-	    from->st_shndx == SHN_UNDEF || from->st_shndx >= file->sections || from->st_name >= names)
+	    from->st_shndx == SHN_UNDEF || from->st_shndx >= file->sections ||
+	    from->st_name >= names)
 		return true;
 	section = &file->section[from->st_shndx];
 	symbol.name = code->names + from->st_name;
@@ -324,20 +333,19 @@ static Elf64_Sym symbol_of(const struct file *file, const unsigned char *bytes, 
 	symbol += i;
 	symbol_32 += i;
 	if (file->is_64)
-		return (Elf64_Sym){
-			le32toh(symbol->st_name), symbol->st_info, symbol->st_other,
-			le16toh(symbol->st_shndx), le64toh(symbol->st_value), le64toh(symbol->st_size)
-		};
-	return (Elf64_Sym){
-		le32toh(symbol_32->st_name), symbol_32->st_info, symbol_32->st_other,
-		le16toh(symbol_32->st_shndx), le32toh(symbol_32->st_value), le32toh(symbol_32->st_size)
-	};
+		return (Elf64_Sym){ le32toh(symbol->st_name),  symbol->st_info,
+				    symbol->st_other,          le16toh(symbol->st_shndx),
+				    le64toh(symbol->st_value), le64toh(symbol->st_size) };
+	return (Elf64_Sym){ le32toh(symbol_32->st_name),  symbol_32->st_info,
+			    symbol_32->st_other,          le16toh(symbol_32->st_shndx),
+			    le32toh(symbol_32->st_value), le32toh(symbol_32->st_size) };
 }
 
 static bool read_symbols(struct elf_code *code, struct file *file, const struct section *table)
 {
 	const size_t size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	const struct section *names = table->link < file->sections ? &file->section[table->link] : NULL;
+	const struct section *names =
+		table->link < file->sections ? &file->section[table->link] : NULL;
 	unsigned char *bytes;
 
 	if (table->entry != size || !names || names->type != SHT_STRTAB) {
@@ -359,17 +367,19 @@ static bool read_symbols(struct elf_code *code, struct file *file, const struct 
 /* Of what the linker makes, which has no symbols: ".plt", ".plt.sec" ... */
 static bool name_sections(struct elf_code *code, struct file *file)
 {
-	const struct section *names = file->names < file->sections ? &file->section[file->names] : NULL;
+	const struct section *names =
+		file->names < file->sections ? &file->section[file->names] : NULL;
 
 	if (!names || names->type != SHT_STRTAB)
 		return true;
 	code->section_names = read_part(file, names->offset, names->size);
 	for (uint32_t i = 0; code->section_names && i < file->sections; i++) {
 		const struct section *section = &file->section[i];
+		const uint64_t end = section->address + section->size;
+		const char *name = section->name < names->size ?
+			code->section_names + section->name : "";
 		const struct symbol symbol = {
-			.first = section->address, .end = section->address + section->size,
-			.limit = section->address + section->size,
-			.name = section->name < names->size ? code->section_names + section->name : ""
+			.first = section->address, .end = end, .limit = end, .name = name
 		};
 
 		if (is_code(section) && section->size &&

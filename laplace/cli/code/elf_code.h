@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The functions of a program, a library or a kernel, by the symbols of its ELF file.  The file may be a
- * guest's: whatever it holds, it is either read or refused.
+ * The functions of a program, a library or a kernel, by the symbols of its ELF file.  The file may
+ * be a guest's: whatever it holds, it is either read or refused.
  */
 #ifndef LAPLACE_CLI_CODE_ELF_CODE_H
 #define LAPLACE_CLI_CODE_ELF_CODE_H
@@ -23,16 +23,19 @@ void elf_code_free(struct elf_code *code);	/* NULL is fine */
 bool elf_code_is_whole(const struct elf_code *code);
 /* Its build ID, in hexadecimal; "": it has none. */
 const char *elf_code_build_id(const struct elf_code *code);
-/* Take the symbols of `debug`, which was split off it, as the build IDs say.  false: they do not say so. */
+/*
+ * Take the symbols of `debug`, which was split off it, as the build IDs say.  false: they do not
+ * say so.
+ */
 bool elf_code_take_symbols(struct elf_code *code, struct elf_code *debug);
 
-/* The address that a byte of the file has when its code is in memory.  false: it is none of code. */
+/* The address that a byte of code has in memory, but for where the file is loaded.  false: none. */
 bool elf_code_address(const struct elf_code *code, uint64_t offset, uint64_t *address);
 
 /* Where an address lies: in a function, or, without a name, between two. */
 struct code_place {
 	const char *name;		/* the file's; it may hold any byte */
-	const char *module;		/* of a kernel's symbols: "[ext4]"; NULL: the kernel's own */
+	const char *module; /* of a kernel's symbols: "[ext4]"; NULL: the kernel's own */
 	uint64_t first, last;
 };
 struct code_place elf_code_find(const struct elf_code *code, uint64_t address);

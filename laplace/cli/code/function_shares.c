@@ -21,8 +21,9 @@ static int by_faults(const void *a, const void *b)
 	return order ? order : one->function->mode < other->function->mode ? -1 : 1;
 }
 
-struct function_share *function_shares(const struct functions *functions, const struct lpl_simulator *simulator,
-				       size_t index, size_t result, size_t *count)
+struct function_share *function_shares(const struct functions *functions,
+				       const struct lpl_simulator *simulator, size_t index,
+				       size_t result, size_t *count)
 {
 	const uint32_t all = functions_count(functions);
 	struct function_share *share = calloc((size_t)all + 1, sizeof(*share));

@@ -10,14 +10,16 @@
 /* A function, and the faults that are its. */
 struct function_share {
 	const struct function *function;	/* NULL: all */
-	uint64_t references, pages, faults, cold;	/* cold: so many faults are first references to a page */
+	uint64_t references, pages, faults,
+		cold; /* cold: so many faults are first references to a page */
 };
 
 /*
- * Of result number `result` of policy number `index`: those that made a reference, `*count` of them, in the order
- * of their faults, and after them the sum.  To be freed; NULL: no memory.
+ * Of result number `result` of policy number `index`: those that made a reference, `*count` of
+ * them, in the order of their faults, and after them the sum.  To be freed; NULL: no memory.
  */
-struct function_share *function_shares(const struct functions *functions, const struct lpl_simulator *simulator,
-				       size_t index, size_t result, size_t *count);
+struct function_share *function_shares(const struct functions *functions,
+				       const struct lpl_simulator *simulator, size_t index,
+				       size_t result, size_t *count);
 
 #endif

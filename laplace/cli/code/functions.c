@@ -2,10 +2,10 @@
 /*
  * Functions.
  *
- * What code is of is a source: a file, the kernel, or all of a kind of pages.  A place in one, where a
- * function begins or a page without symbols, has the number of its function; and functions are one if they
- * have the same name in the same file.  (Static ones of several of its modules are; each of them would be a
- * line that looks like the other.)
+ * What code is of is a source: a file, the kernel, or all of a kind of pages.  A place in one,
+ * where a function begins or a page without symbols, has the number of its function; and functions
+ * are one if they have the same name in the same file.  (Static ones of several of its modules
+ * are; each of them would be a line that looks like the other.)
  */
 #include "functions.h"
 
@@ -25,9 +25,15 @@
 #include "inside.h"
 #include "symbols.h"
 
-enum { MOST_COMPLAINTS = 5, MOST_NAME = 4096, NAME = 4 * KTR_TEXT + 1, PAGE = 1 << LPL_PAGE_SHIFT };
-#define MODULES		UINT64_C(0xffffffffa0000000)	/* where x86-64 has modules, and from where on ... */
-#define FIXED		UINT64_C(0xffffffffff000000)	/* ... it has other things */
+enum {
+	MOST_COMPLAINTS = 5,
+	MOST_NAME = 4096,
+	NAME = 4 * KTR_TEXT + 1,
+	PAGE = 1 << LPL_PAGE_SHIFT
+};
+/* Where x86-64 has modules, and from where on it has other things. */
+#define MODULES		UINT64_C(0xffffffffa0000000)
+#define FIXED		UINT64_C(0xffffffffff000000)
 
 struct source {
 	char name[NAME];
@@ -166,8 +172,8 @@ static void read_file(struct functions *functions, struct source *source, const 
 
 /* ---- what code is of ---- */
 
-static struct source *new_source(struct functions *functions, enum lpl_page_kind kind, const char *name,
-				 size_t length)
+static struct source *new_source(struct functions *functions, enum lpl_page_kind kind,
+				 const char *name, size_t length)
 {
 	struct source *source;
 
@@ -223,7 +229,8 @@ bool functions_note_page(struct functions *functions, const struct lpl_merge_pag
 {
 	const bool is_file = page->kind == LPL_PAGE_FILE || page->kind == LPL_PAGE_SHM ||
 			     (page->kind == LPL_PAGE_SPECIAL && page->name_length);
-	const size_t source = is_file ? file_source(functions, page) : kind_source(functions, page->kind);
+	const size_t source =
+		is_file ? file_source(functions, page) : kind_source(functions, page->kind);
 
 	if (!source || !lpl_reach(functions->page, functions->page_room, page->page))
 		return false;
@@ -245,7 +252,8 @@ static struct code_place kernel_place(const struct functions *functions, uint64_
 }
 
 /* The place of a byte of a source, in bytes of it. */
-static struct code_place place_of(const struct functions *functions, const struct source *source, uint64_t at)
+static struct code_place place_of(const struct functions *functions, const struct source *source,
+				  uint64_t at)
 {
 	struct code_place place = { .last = UINT64_MAX };
 	uint64_t address;
@@ -255,22 +263,25 @@ static struct code_place place_of(const struct functions *functions, const struc
 	if (!source->code || !elf_code_address(source->code, at, &address))
 		return place;
 	place = elf_code_find(source->code, address);
-	/* as far as the page goes, which is all that is asked for, addresses and offsets go along */
+	/* as far as the page goes, which is all that is asked for, both go along */
 	place.first = address - place.first > at ? 0 : at - (address - place.first);
-	place.last = place.last - address > UINT64_MAX - at ? UINT64_MAX : at + (place.last - address);
+	place.last = place.last - address > UINT64_MAX - at ? UINT64_MAX :
+		     at + (place.last - address);
 	return place;
 }
 
 static const char *kernel_file(const struct code_place *place, uint64_t at)
 {
-	return place->module ? place->module : !place->name && at >= MODULES && at < FIXED ? "[module]" :
-	       "[kernel]";
+	if (place->module)
+		return place->module;
+	return !place->name && at >= MODULES && at < FIXED ? "[module]" : "[kernel]";
 }
 
 /* A symbol's, or in brackets that of what has none; NULL: no memory. */
 static char *name_of(const struct source *source, const struct code_place *place, uint64_t at)
 {
-	const bool has_addresses = source->kind == LPL_PAGE_KERNEL || source->kind == LPL_PAGE_UNRESOLVED;
+	const bool has_addresses =
+		source->kind == LPL_PAGE_KERNEL || source->kind == LPL_PAGE_UNRESOLVED;
 	char *name = NULL, *cut = place->name ? strndup(place->name, MOST_NAME) : NULL;
 
 	if (cut && strncmp(cut, ".plt", 4) != 0)
@@ -281,7 +292,8 @@ static char *name_of(const struct source *source, const struct code_place *place
 		return NULL;
 	else if (!source->by_pages)
 		name = strdup("[no symbol]");
-	else if (asprintf(&name, "[%s%" PRIx64 "]", has_addresses ? "" : "+", at & ~(uint64_t)(PAGE - 1)) < 0)
+	else if (asprintf(&name, "[%s%" PRIx64 "]", has_addresses ? "" : "+",
+			  at & ~(uint64_t)(PAGE - 1)) < 0)
 		name = NULL;
 	free(cut);
 	return name;
@@ -292,11 +304,13 @@ static uint32_t new_place(struct functions *functions, const struct source *sour
 			  const struct code_place *place, uint64_t at, bool user)
 {
 	const bool is_kernel = source->kind == LPL_PAGE_KERNEL;
-	char *name = name_of(source, place, at), *file = is_kernel ? cli_escaped(kernel_file(place, at)) : NULL;
+	char *name = name_of(source, place, at),
+	     *file = is_kernel ? cli_escaped(kernel_file(place, at)) : NULL;
 	uint32_t number = FUNCTION_NO_MEMORY;
 
 	if (name && (file || !is_kernel)) {
-		const struct function function = { .mode = user ? CODE_USER : CODE_KERNEL, .name = name,
+		const struct function function = { .mode = user ? CODE_USER : CODE_KERNEL,
+						   .name = name,
 						   .file = file ? file : source->name };
 
 		number = number_of(functions, &function);
@@ -318,8 +332,9 @@ uint32_t functions_find(struct functions *functions, uint64_t page, uint32_t off
 
 	*first = place.first > where->at ? (uint32_t)(place.first - where->at) : 0;
 	*last = place.last < end ? (uint32_t)(place.last - where->at) : PAGE - 1;
-	number = lpl_map_reach(&functions->by_place,
-			       LPL_KEY(where->source << 2 | (place.name ? 2U : 0U) | (user ? 1U : 0U), key));
+	number = lpl_map_reach(
+		&functions->by_place,
+		LPL_KEY(where->source << 2 | (place.name ? 2U : 0U) | (user ? 1U : 0U), key));
 	if (!number)
 		return FUNCTION_NO_MEMORY;
 	if (*number)
@@ -351,7 +366,8 @@ static int read_kernel(struct functions *functions, const char *path)
 
 	if (!file)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-	if (fread(magic, 1, sizeof(magic), file) != sizeof(magic) || memcmp(magic, "\177ELF", sizeof(magic)) != 0) {
+	if (fread(magic, 1, sizeof(magic), file) != sizeof(magic) ||
+	    memcmp(magic, "\177ELF", sizeof(magic)) != 0) {
 		fclose(file);
 		return symbols_read(&functions->symbols, path);
 	}
@@ -445,10 +461,11 @@ void functions_warn(const struct functions *functions)
 		cli_complain(0, "warning: %s: the symbols of %" PRIu64 " more files are not used",
 			     functions->files, functions->damaged - MOST_COMPLAINTS);
 	if (functions->programs && functions->root < 0)
-		cli_complain(0, "the functions of programs are shown by pages: --files names a directory with the "
-			     "guest's files");
+		cli_complain(0, "the functions of programs are shown by pages: --files names a "
+			     "directory with the guest's files");
 	if (functions->missing)
-		cli_complain(0, "warning: %s: does not have %" PRIu64 " of the %" PRIu64 " files of which code ran "
-			     "(%s): their functions are shown by pages", functions->files, functions->missing,
-			     functions->programs, functions->first_missing ? functions->first_missing : "");
+		cli_complain(0, "warning: %s: does not have %" PRIu64 " of the %" PRIu64 " files of "
+			     "which code ran (%s): their functions are shown by pages",
+			     functions->files, functions->missing, functions->programs,
+			     functions->first_missing ? functions->first_missing : "");
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which function the code of a page is of: the kernel's by its symbols, a program's by the ELF file that the
- * page is a page of.  Functions are numbered as they are found.
+ * Which function the code of a page is of: the kernel's by its symbols, a program's by the ELF
+ * file that the page is a page of.  Functions are numbered as they are found.
  *
- * Memory: the symbols of the files that code was fetched from, some 100 bytes for each function, and 16 for
- * each page of code.
+ * Memory: the symbols of the files that code was fetched from, some 100 bytes for each function,
+ * and 16 for each page of code.
  */
 #ifndef LAPLACE_CLI_CODE_FUNCTIONS_H
 #define LAPLACE_CLI_CODE_FUNCTIONS_H
@@ -18,7 +18,7 @@
 
 struct functions_options {
 	const char *files;		/* the guest's files; NULL: not here */
-	const char *symbols;		/* of its kernel; NULL: those that `laplace run' has listed */
+	const char *symbols; /* of its kernel; NULL: those that `laplace run' has listed */
 };
 
 enum code_mode { CODE_USER, CODE_KERNEL, CODE_NONE };
@@ -33,9 +33,9 @@ struct function {
 };
 
 enum {
-	FUNCTION_UNKNOWN,		/* before the first fetch, and after references were missing */
-	FUNCTION_PROCESSOR,		/* none: what an interrupt reads and pushes while a program runs */
-	FUNCTION_FIRST			/* of those that were found */
+	FUNCTION_UNKNOWN, /* before the first fetch, and after references were missing */
+	FUNCTION_PROCESSOR, /* none: what an interrupt reads and pushes while a program runs */
+	FUNCTION_FIRST /* of those that were found */
 };
 #define FUNCTION_NO_MEMORY UINT32_MAX
 
@@ -48,8 +48,8 @@ void functions_close(struct functions *functions);	/* NULL is fine */
 /* What a canonical page is.  false: no memory. */
 bool functions_note_page(struct functions *functions, const struct lpl_merge_page *page);
 /*
- * The function at an offset in a page that was noted, and from where to where in the page it is the same one;
- * or FUNCTION_NO_MEMORY.
+ * The function at an offset in a page that was noted, and from where to where in the page it is
+ * the same one; or FUNCTION_NO_MEMORY.
  */
 uint32_t functions_find(struct functions *functions, uint64_t page, uint32_t offset, bool user,
 			uint32_t *first, uint32_t *last);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of a guest's tree.  Paths are a guest's, and so are the links of a tree that was taken out of an
- * image: the kernel resolves them as if the directory were the root of everything (openat2(2), Linux 5.6).
+ * Files of a guest's tree.  Paths are a guest's, and so are the links of a tree that was taken out
+ * of an image: the kernel resolves them as if the directory were the root of everything
+ * (openat2(2), Linux 5.6).
  */
 #include "inside.h"
 

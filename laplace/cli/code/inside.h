@@ -7,8 +7,9 @@
 int inside_root(const char *directory);
 
 /*
- * Open a regular file by its path in the tree, for reading; -1 and errno.  The directory is the root of all that
- * the path and symbolic links say: neither `..' nor an absolute link leads out of it.
+ * Open a regular file by its path in the tree, for reading; -1 and errno.  The directory is the
+ * root of all that the path and symbolic links say: neither `..' nor an absolute link leads out of
+ * it.
  */
 int inside_open(int root, const char *path);
 

@@ -20,15 +20,15 @@ int symbols_read(struct symbols **symbols, const char *path);
 void symbols_free(struct symbols *symbols);	/* NULL is fine */
 
 /*
- * Those that `laplace run' has listed (guest-program/symbols.sh) of the kernel that it booted, for a trace
- * with this header.  NULL: it is not by `laplace run', or its guest's symbols are not on this machine, which
- * is said on stderr.
+ * Those that `laplace run' has listed (guest-program/symbols.sh) of the kernel that it booted, for
+ * a trace with this header.  NULL: it is not by `laplace run', or its guest's symbols are not on
+ * this machine, which is said on stderr.
  */
 struct symbols *guest_symbols(const char *path, const struct lpl_meta *meta);
 
 /*
- * The symbol in which an address lies, and how far from its beginning.  A symbol ends where the next
- * begins, and the last of the kernel, or of a module, with its page.  NULL: it lies in none.
+ * The symbol in which an address lies, and how far from its beginning.  A symbol ends where the
+ * next begins, and the last of the kernel, or of a module, with its page.  NULL: it lies in none.
  */
 const char *symbols_find(const struct symbols *symbols, uint64_t address, uint64_t *offset);
 /* From where to where it reaches, or, without a name, what has none around the address. */

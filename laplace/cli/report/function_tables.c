@@ -18,10 +18,12 @@ static void add_function(struct table *table, const struct function_faults *faul
 	char title[FUNCTION_FAULTS_SIZES][TITLE], json[FUNCTION_FAULTS_SIZES][TITLE];
 	size_t entries = 0;
 
-	entry[entries++] = ALL("function", " function", "function", -24, CELL(CUT, .text = function->name));
+	entry[entries++] =
+		ALL("function", " function", "function", -24, CELL(CUT, .text = function->name));
 	entry[entries++] = ALL("file", " file", "file", -15, CELL(PATH, .text = function->file));
 	entry[entries++] = NO_TEXT("mode", " mode", cell_text(code_mode_name(function->mode)));
-	entry[entries++] = ALL("references", "references", "refs", 11, cell_number(share->references));
+	entry[entries++] =
+		ALL("references", "references", "refs", 11, cell_number(share->references));
 	entry[entries++] = ALL("pages", "pages", "pages", 6, cell_number(share->pages));
 	for (size_t i = 0; i < faults->results; i++) {
 		const uint64_t count = share->function ?
@@ -39,7 +41,8 @@ static void add_function(struct table *table, const struct function_faults *faul
 void trace_functions(struct table *table, const struct surveyed_trace *trace)
 {
 	const struct function_faults *faults = trace->functions;
-	const uint64_t shown = table->form == TABLE_JSON ? faults->count : trace_shown(trace, faults->count);
+	const uint64_t shown =
+		table->form == TABLE_JSON ? faults->count : trace_shown(trace, faults->count);
 
 	table_begin(table);
 	add_function(table, faults, &faults->share[faults->count]);
