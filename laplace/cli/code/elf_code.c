@@ -2,25 +2,21 @@
 /*
  * Functions by ELF symbols.
  *
- * Only the headers, one table of symbols and its names are read, each after it was seen to lie in
- * the file; nothing is mapped, as a file may become shorter meanwhile.  Symbols overlap: names for
- * one address, labels within functions, functions with a second entry.  So they are made pieces
- * that do not: each address belongs to the symbol that begins last before it and has not ended.
+ * One table of symbols is read, and its names.  Symbols overlap: names for one address, labels
+ * within functions, functions with a second entry.  So they are made pieces that do not: each
+ * address belongs to the symbol that begins last before it and has not ended.
  */
 #include "elf_code.h"
 
 #include <elf.h>
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
+#include "elf_file.h"
 
 enum { BUILD_ID = 64, MOST_NOTES = 1 << 16 };
-#define MOST_BYTES	(UINT64_C(256) << 20)	/* of a table */
 
 struct segment {
 	uint64_t offset, size, address;
@@ -50,109 +46,13 @@ struct elf_code {
 	char build_id[2 * BUILD_ID + 1];
 };
 
-/* ---- the file ---- */
-
-struct section {
-	uint32_t name, type, link;
-	uint64_t flags, address, offset, size, entry;
-};
-
-struct file {
-	int fd;
-	uint64_t size;
-	bool is_64;
-	uint64_t segments_at, sections_at;
-	uint32_t segments, sections, names;	/* how many; which section has their names */
-	struct section *section;
-	const char *why;
-};
-
-static const char no_memory[] = "takes more memory than there is";
-
-/* So many bytes at a place, and a 0 after them; NULL: it has not that many. */
-static void *read_part(struct file *file, uint64_t at, uint64_t size)
-{
-	char *part;
-	size_t got = 0;
-
-	if (at > file->size || size > file->size - at) {
-		file->why = "is damaged: a table lies beyond its end";
-		return NULL;
-	}
-	if (size > MOST_BYTES) {
-		file->why = "is damaged: a table has more than 256 MiB";
-		return NULL;
-	}
-	part = malloc(size + 1);
-	if (!part) {
-		file->why = no_memory;
-		return NULL;
-	}
-	while (got < size) {
-		const ssize_t now = pread(file->fd, part + got, size - got, (off_t)(at + got));
-
-		if (now < 0 && errno == EINTR)
-			continue;
-		if (now <= 0) {
-			file->why = "cannot be read";
-			free(part);
-			return NULL;
-		}
-		got += (size_t)now;
-	}
-	part[size] = '\0';
-	return part;
-}
-
-static bool read_header(struct file *file)
-{
-	static const unsigned char magic[] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3 };
-	unsigned char *bytes = read_part(file, 0, file->size < sizeof(Elf64_Ehdr) ?
-					 sizeof(Elf32_Ehdr) : sizeof(Elf64_Ehdr));
-	const Elf64_Ehdr *header = (void *)bytes;
-	const Elf32_Ehdr *header_32 = (void *)bytes;
-	uint16_t type, segment, section;
-
-	if (!bytes || memcmp(bytes, magic, sizeof(magic)) != 0 || bytes[EI_DATA] != ELFDATA2LSB) {
-		file->why = "is no ELF file of a PC";
-		free(bytes);
-		return false;
-	}
-	file->is_64 = bytes[EI_CLASS] == ELFCLASS64 && file->size >= sizeof(*header);
-	type = le16toh(header->e_type);
-	if (file->is_64) {
-		file->segments_at = le64toh(header->e_phoff);
-		file->sections_at = le64toh(header->e_shoff);
-		file->segments = le16toh(header->e_phnum);
-		file->sections = le16toh(header->e_shnum);
-		file->names = le16toh(header->e_shstrndx);
-		segment = le16toh(header->e_phentsize);
-		section = le16toh(header->e_shentsize);
-	} else {
-		file->segments_at = le32toh(header_32->e_phoff);
-		file->sections_at = le32toh(header_32->e_shoff);
-		file->segments = le16toh(header_32->e_phnum);
-		file->sections = le16toh(header_32->e_shnum);
-		file->names = le16toh(header_32->e_shstrndx);
-		segment = le16toh(header_32->e_phentsize);
-		section = le16toh(header_32->e_shentsize);
-	}
-	free(bytes);
-	if (type != ET_EXEC && type != ET_DYN)
-		file->why = "is neither a program nor a shared object";
-	else if ((file->segments &&
-		  segment != (file->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))) ||
-		 (file->sections &&
-		  section != (file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr))))
-		file->why = "is damaged: its headers have another size";
-	return !file->why;
-}
+/* ---- segments ---- */
 
 /* Those with code. */
-static bool read_segments(struct elf_code *code, struct file *file)
+static bool read_segments(struct elf_code *code, struct elf_file *file)
 {
 	const size_t size = file->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	unsigned char *bytes = read_part(file, file->segments_at, file->segments * size);
+	unsigned char *bytes = elf_file_part(file, file->segments_at, file->segments * size);
 
 	for (uint32_t i = 0; bytes && i < file->segments; i++) {
 		struct segment segment;
@@ -178,47 +78,11 @@ static bool read_segments(struct elf_code *code, struct file *file)
 		if (type != PT_LOAD || !(flags & PF_X))
 			continue;
 		if (!lpl_reach(code->segment, code->segment_room, code->segments)) {
-			file->why = no_memory;
+			file->why = elf_no_memory;
 			break;
 		}
 		code->segment[code->segments++] = segment;
 	}
-	free(bytes);
-	return !file->why;
-}
-
-static struct section section_of(const struct file *file, const unsigned char *bytes, size_t i)
-{
-	const Elf64_Shdr *header = (const void *)bytes;
-	const Elf32_Shdr *header_32 = (const void *)bytes;
-
-	header += i;
-	header_32 += i;
-	if (file->is_64)
-		return (struct section){
-			.name = le32toh(header->sh_name), .type = le32toh(header->sh_type),
-			.link = le32toh(header->sh_link), .flags = le64toh(header->sh_flags),
-			.address = le64toh(header->sh_addr), .offset = le64toh(header->sh_offset),
-			.size = le64toh(header->sh_size), .entry = le64toh(header->sh_entsize)
-		};
-	return (struct section){
-		.name = le32toh(header_32->sh_name), .type = le32toh(header_32->sh_type),
-		.link = le32toh(header_32->sh_link), .flags = le32toh(header_32->sh_flags),
-		.address = le32toh(header_32->sh_addr), .offset = le32toh(header_32->sh_offset),
-		.size = le32toh(header_32->sh_size), .entry = le32toh(header_32->sh_entsize)
-	};
-}
-
-static bool read_sections(struct file *file)
-{
-	const size_t size = file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-	unsigned char *bytes = read_part(file, file->sections_at, file->sections * size);
-
-	file->section = bytes ? calloc((size_t)file->sections + 1, sizeof(*file->section)) : NULL;
-	if (bytes && !file->section)
-		file->why = no_memory;
-	for (uint32_t i = 0; file->section && i < file->sections; i++)
-		file->section[i] = section_of(file, bytes, i);
 	free(bytes);
 	return !file->why;
 }
@@ -257,15 +121,15 @@ static void find_build_id(struct elf_code *code, const unsigned char *bytes, siz
 	}
 }
 
-static void read_build_id(struct elf_code *code, struct file *file)
+static void read_build_id(struct elf_code *code, struct elf_file *file)
 {
 	for (uint32_t i = 0; i < file->sections && !*code->build_id; i++) {
-		const struct section *section = &file->section[i];
+		const struct elf_section *section = &file->section[i];
 		unsigned char *bytes;
 
 		if (section->type != SHT_NOTE || section->size > MOST_NOTES)
 			continue;
-		bytes = read_part(file, section->offset, section->size);
+		bytes = elf_file_part(file, section->offset, section->size);
 		if (bytes)
 			find_build_id(code, bytes, section->size);
 		free(bytes);
@@ -275,7 +139,7 @@ static void read_build_id(struct elf_code *code, struct file *file)
 
 /* ---- symbols ---- */
 
-static bool is_code(const struct section *section)
+static bool is_code(const struct elf_section *section)
 {
 	return (section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == (SHF_ALLOC | SHF_EXECINSTR) &&
 	       section->address <= UINT64_MAX - section->size;
@@ -289,22 +153,22 @@ static unsigned int rank_of(unsigned int type, unsigned int binding)
 	return first + (binding == STB_GLOBAL ? 1U : binding == STB_WEAK ? 2U : 3U);
 }
 
-static bool add(struct elf_code *code, struct file *file, const struct symbol *symbol)
+static bool add(struct elf_code *code, struct elf_file *file, const struct symbol *symbol)
 {
 	if (!lpl_reach(code->symbol, code->symbol_room, code->symbols)) {
-		file->why = no_memory;
+		file->why = elf_no_memory;
 		return false;
 	}
 	code->symbol[code->symbols++] = *symbol;
 	return true;
 }
 
-static bool add_symbol(struct elf_code *code, struct file *file, const Elf64_Sym *from,
+static bool add_symbol(struct elf_code *code, struct elf_file *file, const Elf64_Sym *from,
 		       uint64_t names)
 {
 	const unsigned int type = ELF64_ST_TYPE(from->st_info);
 	const uint64_t first = from->st_value;
-	const struct section *section;
+	const struct elf_section *section;
 	struct symbol symbol = { .first = first,
 				 .rank = rank_of(type, ELF64_ST_BIND(from->st_info)) };
 
@@ -325,7 +189,7 @@ static bool add_symbol(struct elf_code *code, struct file *file, const Elf64_Sym
 	return add(code, file, &symbol);
 }
 
-static Elf64_Sym symbol_of(const struct file *file, const unsigned char *bytes, size_t i)
+static Elf64_Sym symbol_of(const struct elf_file *file, const unsigned char *bytes, size_t i)
 {
 	const Elf64_Sym *symbol = (const void *)bytes;
 	const Elf32_Sym *symbol_32 = (const void *)bytes;
@@ -341,10 +205,10 @@ static Elf64_Sym symbol_of(const struct file *file, const unsigned char *bytes, 
 			    le32toh(symbol_32->st_value), le32toh(symbol_32->st_size) };
 }
 
-static bool read_symbols(struct elf_code *code, struct file *file, const struct section *table)
+static bool read_symbols(struct elf_code *code, struct elf_file *file, const struct elf_section *table)
 {
 	const size_t size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	const struct section *names =
+	const struct elf_section *names =
 		table->link < file->sections ? &file->section[table->link] : NULL;
 	unsigned char *bytes;
 
@@ -352,8 +216,8 @@ static bool read_symbols(struct elf_code *code, struct file *file, const struct 
 		file->why = "is damaged: its symbols have another size, or no names";
 		return false;
 	}
-	bytes = read_part(file, table->offset, table->size);
-	code->names = bytes ? read_part(file, names->offset, names->size) : NULL;
+	bytes = elf_file_part(file, table->offset, table->size);
+	code->names = bytes ? elf_file_part(file, names->offset, names->size) : NULL;
 	for (size_t i = 0; code->names && i < table->size / size; i++) {
 		const Elf64_Sym symbol = symbol_of(file, bytes, i);
 
@@ -365,16 +229,16 @@ static bool read_symbols(struct elf_code *code, struct file *file, const struct 
 }
 
 /* Of what the linker makes, which has no symbols: ".plt", ".plt.sec" ... */
-static bool name_sections(struct elf_code *code, struct file *file)
+static bool name_sections(struct elf_code *code, struct elf_file *file)
 {
-	const struct section *names =
+	const struct elf_section *names =
 		file->names < file->sections ? &file->section[file->names] : NULL;
 
 	if (!names || names->type != SHT_STRTAB)
 		return true;
-	code->section_names = read_part(file, names->offset, names->size);
+	code->section_names = elf_file_part(file, names->offset, names->size);
 	for (uint32_t i = 0; code->section_names && i < file->sections; i++) {
-		const struct section *section = &file->section[i];
+		const struct elf_section *section = &file->section[i];
 		const uint64_t end = section->address + section->size;
 		const char *name = section->name < names->size ?
 			code->section_names + section->name : "";
@@ -389,7 +253,7 @@ static bool name_sections(struct elf_code *code, struct file *file)
 	return !file->why;
 }
 
-static const struct section *find_table(const struct file *file, uint32_t type)
+static const struct elf_section *find_table(const struct elf_file *file, uint32_t type)
 {
 	for (uint32_t i = 0; i < file->sections; i++) {
 		if (file->section[i].type == type)
@@ -492,11 +356,11 @@ static bool arrange(struct elf_code *code)
 
 /* ---- all of it ---- */
 
-static bool read_all(struct elf_code *code, struct file *file)
+static bool read_all(struct elf_code *code, struct elf_file *file)
 {
-	const struct section *table;
+	const struct elf_section *table;
 
-	if (!read_header(file) || !read_segments(code, file) || !read_sections(file))
+	if (!read_segments(code, file))
 		return false;
 	read_build_id(code, file);
 	table = find_table(file, SHT_SYMTAB);
@@ -506,29 +370,26 @@ static bool read_all(struct elf_code *code, struct file *file)
 	if ((table && !read_symbols(code, file, table)) || !name_sections(code, file))
 		return false;
 	if (!arrange(code))
-		file->why = no_memory;
+		file->why = elf_no_memory;
 	return !file->why;
 }
 
 struct elf_code *elf_code_read(int fd, const char **why)
 {
 	struct elf_code *code = calloc(1, sizeof(*code));
-	struct file file = { .fd = fd };
-	struct stat about;
+	struct elf_file file;
 
 	*why = NULL;
-	if (!code || fstat(fd, &about)) {
-		*why = code ? "cannot be read" : no_memory;
-		free(code);
+	if (!code) {
+		*why = elf_no_memory;
 		return NULL;
 	}
-	file.size = about.st_size > 0 ? (uint64_t)about.st_size : 0;
-	if (!read_all(code, &file)) {
+	if (!elf_file_open(&file, fd) || !read_all(code, &file)) {
 		*why = file.why;
 		elf_code_free(code);
 		code = NULL;
 	}
-	free(file.section);
+	elf_file_close(&file);
 	return code;
 }
 
