@@ -139,13 +139,15 @@ static void show(const struct lpl_importer *importer, void *context)
 	}
 }
 
-/* *fd is to be closed if it is none of the standard ones.  Returns an exit status. */
-static int open_file(const char *path, bool directory, int *fd, struct stat *about)
+/* Of a format of these traits.  *fd is to be closed if it is none of the standard ones.  Returns an exit status. */
+static int open_file(const char *path, unsigned int traits, int *fd, struct stat *about)
 {
+	const bool directory = traits & LPL_FORMAT_DIRECTORY;
+
 	*fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0 || fstat(*fd, about) != 0)
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-	if (!S_ISDIR(about->st_mode) != !directory)
+	if (!S_ISDIR(about->st_mode) != !directory && !(traits & LPL_FORMAT_EITHER))
 		return cli_complain(CLI_FAILED, "%s: %s", path, strerror(directory ? ENOTDIR : EISDIR));
 	return CLI_DONE;
 }
@@ -158,11 +160,10 @@ static int open_input(struct options *options, int *fd, uint64_t *size)
 	int status = CLI_DONE;
 
 	if (import->events)
-		status = open_file(import->events, false, &import->events_fd, &about);
+		status = open_file(import->events, 0, &import->events_fd, &about);
 	if (!status)
-		status = open_file(import->input, import->format &&
-				   (lpl_format_traits(import->format) & LPL_FORMAT_DIRECTORY), fd,
-				   &about);
+		status = open_file(import->input,
+				   import->format ? lpl_format_traits(import->format) : 0, fd, &about);
 	if (!status && S_ISREG(about.st_mode))
 		*size = (uint64_t)about.st_size;
 	return status;

@@ -273,6 +273,11 @@ char *lpl_importer_warnings(const struct lpl_importer *importer, char text[LPL_W
 			      result->unknown);
 	if (result->flushes)
 		at += sprintf(at, "%" PRIu64 " cache flushes were passed over\n", result->flushes);
+	if (result->unsized)
+		at += sprintf(at, "%" PRIu64 " accesses have no size: they are of one byte\n",
+			      result->unsized);
+	if (result->prefetches)
+		at += sprintf(at, "%" PRIu64 " prefetches were passed over\n", result->prefetches);
 	if (result->foreign)
 		at += sprintf(at, "%" PRIu64 " lines that are not %s's were passed over, the "
 			      "first of them line %" PRIu64 "; what a program printed may hide "

@@ -187,13 +187,13 @@ static void formats_are_listed(void **unused)
 	(void)unused;
 	for (const struct lpl_format *format; (format = lpl_format_at(count)); count++)
 		assert_ptr_equal(lpl_format_find(lpl_format_name(format)), format);
-	assert_int_equal(count, 24);
+	assert_int_equal(count, 26);
 	assert_null(lpl_format_at(count + 1));
 	assert_null(lpl_format_find(""));
 	assert_null(lpl_format_find("Raw"));
 	assert_string_equal(lpl_format_list(list, LPL_FORMAT_BINARY, " or "),
 			    "raw, diff, sad, sad-diff, pages, time-passed, behaviour, annotated, csv, "
-			    "din, lackey, hex, ramulator2, ramulator2-o3, dramsim3 or per-process");
+			    "din, lackey, hex, disasm, ramulator2, ramulator2-o3, dramsim3 or per-process");
 	assert_string_equal(lpl_format_list(list, LPL_FORMAT_EVENTS | LPL_FORMAT_BINARY |
 						  LPL_WITH_LENGTH, " or "),
 			    "din, hex, ramulator2, ramulator2-o3, dramsim3 or per-process");

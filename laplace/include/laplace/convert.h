@@ -51,8 +51,9 @@ enum lpl_format_trait {
 	LPL_WITH_WALKS = 0x100000,	/* ... and from reads and writes of page tables */
 	LPL_WITH_TYPES = 0x1c0000,	/* all three */
 	LPL_WITH_MODE = 0x200000,	/* LPL_USER */
-	LPL_FORMAT_CODE = 0x400000	/* has instructions: it wants a trace that has their bytes (code.h), with
+	LPL_FORMAT_CODE = 0x400000,	/* has instructions: it wants a trace that has their bytes (code.h), with
 					 * the addresses that were used, and all events */
+	LPL_FORMAT_EITHER = 0x800000	/* is a directory, or one file of such a one */
 };
 
 /* By its name ("raw", "oracleGeneral"); NULL: there is no such format. */
@@ -242,6 +243,8 @@ struct lpl_import_result {
 	uint64_t no_end;		/* the number of the last line, if no newline ends it */
 	uint64_t unknown;		/* references of unknown type, taken for reads */
 	uint64_t flushes;		/* of a cache, passed over */
+	uint64_t prefetches;		/* likewise */
+	uint64_t unsized;		/* accesses of a size that is not known: it is one byte */
 	uint64_t foreign;		/* lines of somebody else, passed over, ... */
 	uint64_t first_foreign;		/* ... and the number of the first of them */
 	uint64_t unread;		/* seconds; not read for so long, so that tracing ended */
