@@ -36,7 +36,7 @@ struct attribution {
 	struct functions *functions;
 	struct lpl_simulator *simulator;
 	struct lpl_merge *merge;
-	bool by_events, enough;
+	bool by_events;
 	unsigned int shift;
 	/* of the last instruction */
 	uint32_t function;
@@ -44,7 +44,6 @@ struct attribution {
 	uint64_t last_ref;		/* the number of the reference before */
 	/* code around it, at addresses of a space, is the same function's; first > last: none */
 	uint64_t space, first, last;
-	bool code_user;
 	bool has_counter;		/* the event that came says that this made what comes: */
 	uint64_t counter;
 	struct known known[KNOWN];
@@ -114,26 +113,29 @@ static enum lpl_error find_page(struct attribution *attribution, const struct lp
 
 /* ---- which function a reference is of ---- */
 
-/* That of an instruction. */
+/* That of an instruction.  Where an event says its address, what page that is says its mode. */
 static enum lpl_error find_function(struct attribution *attribution, const struct lpl_ref *fetch,
 				    struct lpl_report *report)
 {
 	const uint64_t page_at = fetch->address & ~OFFSET;
-	const bool user = fetch->flags & LPL_USER;
+	bool user = fetch->flags & LPL_USER;
 	uint32_t first, last;
 	uint64_t page;
 
 	if (fetch->address >= attribution->first && fetch->address <= attribution->last &&
-	    fetch->space == attribution->space && user == attribution->code_user)
+	    fetch->space == attribution->space &&
+	    (attribution->by_events || user == attribution->user))
 		return LPL_OK;
 	LPL_TRY(find_page(attribution, fetch, &page, report));
+	if (attribution->by_events)
+		user = !functions_is_kernel(attribution->functions, page);
 	attribution->function =
 		functions_find(attribution->functions, page, (uint32_t)(fetch->address & OFFSET),
 			       user, &first, &last);
 	if (attribution->function == FUNCTION_NO_MEMORY)
 		return no_memory(report);
 	attribution->space = fetch->space;
-	attribution->code_user = user;
+	attribution->user = user;
 	attribution->first = page_at + first;
 	attribution->last = page_at + last;
 	return LPL_OK;
@@ -170,7 +172,6 @@ static enum lpl_error take_fetch(struct attribution *attribution, const struct l
 	/* the rest of an instruction on another page */
 	if ((ref->flags & LPL_SECOND) && attribution->function != FUNCTION_UNKNOWN)
 		return LPL_OK;
-	attribution->user = ref->flags & LPL_USER;
 	return find_function(attribution, ref, report);
 }
 
@@ -189,9 +190,6 @@ static enum lpl_error take_counter(struct attribution *attribution, const struct
 	fetch.type = LPL_FETCH;
 	if (ref->type >= LPL_WALK_READ)
 		fetch.space = attribution->space;
-	/* the kernel's code is in its half */
-	fetch.flags = attribution->counter >> 63 ? 0 : LPL_USER;
-	attribution->user = !(attribution->counter >> 63);
 	return find_function(attribution, &fetch, report);
 }
 

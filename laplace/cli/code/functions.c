@@ -118,7 +118,8 @@ static uint32_t number_of(struct functions *functions, const struct function *na
 static void complain(struct functions *functions, const char *path, const char *why)
 {
 	if (functions->damaged++ < MOST_COMPLAINTS)
-		cli_complain(0, "warning: %s/%s: %s: its symbols are not used", functions->files,
+		cli_complain(0, "warning: %s/%s: %s: its symbols are not used",
+			     strcmp(functions->files, "/") == 0 ? "" : functions->files,
 			     path + strspn(path, "/"), why);
 }
 
@@ -155,7 +156,13 @@ static void read_file(struct functions *functions, struct source *source, const 
 	functions->programs++;
 	if (functions->root < 0)
 		return;
+	errno = ENOENT;		/* of a name that is no path */
 	fd = *path == '/' ? inside_open(functions->root, path) : -1;
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) {
+		complain(functions, path, errno == ENOSYS ? "this system has no openat2, which "
+			 "keeps to a directory" : strerror(errno));
+		return;
+	}
 	if (fd < 0) {
 		functions->missing++;
 		if (!functions->first_missing)
@@ -239,6 +246,11 @@ bool functions_note_page(struct functions *functions, const struct lpl_merge_pag
 			 page->virtual_page : page->offset) << LPL_PAGE_SHIFT
 	};
 	return true;
+}
+
+bool functions_is_kernel(const struct functions *functions, uint64_t page)
+{
+	return functions->source[functions->page[page].source]->kind == LPL_PAGE_KERNEL;
 }
 
 /* ---- functions by place ---- */

@@ -47,6 +47,8 @@ void functions_close(struct functions *functions);	/* NULL is fine */
 
 /* What a canonical page is.  false: no memory. */
 bool functions_note_page(struct functions *functions, const struct lpl_merge_page *page);
+/* Is a page that was noted the kernel's? */
+bool functions_is_kernel(const struct functions *functions, uint64_t page);
 /*
  * The function at an offset in a page that was noted, and from where to where in the page it is
  * the same one; or FUNCTION_NO_MEMORY.
