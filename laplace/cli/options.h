@@ -37,6 +37,11 @@ extern const struct cli_option cli_choice_options[];
 	.help = "Where the kernel's half of an address space begins (what the guest says, else " \
 	"8000000000000000); a 32-bit Linux has c0000000" }
 
+#define CLI_KERNEL_TEXT(config, member) { "kernel-text", CLI_ADDRESS, CLI_INTO(config, member), \
+	.argument = "ADDRESS", \
+	.help = "With --symbols: where the guest's kernel has its _text, if it was moved when it booted " \
+	"(KASLR)" }
+
 /*
  * What is said of the references chosen of a trace: its own meta, what was chosen, and if it was
  * reduced, that the rest is exact for nothing.  To be freed.  Returns an exit status.

@@ -28,6 +28,7 @@ const struct cli_option cli_functions_options[] = {
 	  .argument = "FILE",
 	  .help = "With --by function: the kernel's symbols, a System.map or a vmlinux of the "
 	  "guest's kernel, or what its /proc/kallsyms says to root" },
+	CLI_KERNEL_TEXT(struct cli_functions_options, code.kernel_text),
 	{ "folded", CLI_FILE, CLI_INTO(struct cli_functions_options, folded), .argument = "FILE",
 	  .help = "With --by function, of one policy and size: write faults as lines "
 	  "FILE;FUNCTION COUNT, too, for flame graphs; -: to standard output, in place of all else" },
@@ -38,7 +39,9 @@ const struct cli_option cli_functions_options[] = {
 
 bool cli_functions_asked(const struct cli_functions_options *options)
 {
-	return options->code.files || options->code.symbols || options->folded ||
+	const struct functions_options *code = &options->code;
+
+	return code->files || code->symbols || code->kernel_text || options->folded ||
 	       options->overwrite;
 }
 

@@ -205,7 +205,8 @@ static Elf64_Sym symbol_of(const struct elf_file *file, const unsigned char *byt
 			    le32toh(symbol_32->st_value), le32toh(symbol_32->st_size) };
 }
 
-static bool read_symbols(struct elf_code *code, struct elf_file *file, const struct elf_section *table)
+static bool read_symbols(struct elf_code *code, struct elf_file *file,
+			 const struct elf_section *table)
 {
 	const size_t size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	const struct elf_section *names =
@@ -430,6 +431,18 @@ bool elf_code_take_symbols(struct elf_code *code, struct elf_code *debug)
 	before.segment_room = debug->segment_room;
 	*debug = before;
 	return true;
+}
+
+void elf_code_move(struct elf_code *code, uint64_t first)
+{
+	const uint64_t shift = code->pieces ? first - code->piece[0].first : 0;
+
+	for (size_t i = 0; i < code->pieces; i++) {
+		code->piece[i].first += shift;
+		code->piece[i].last += shift;
+	}
+	for (size_t i = 0; i < code->segments; i++)
+		code->segment[i].address += shift;
 }
 
 bool elf_code_address(const struct elf_code *code, uint64_t offset, uint64_t *address)

@@ -29,6 +29,9 @@ const char *elf_code_build_id(const struct elf_code *code);
  */
 bool elf_code_take_symbols(struct elf_code *code, struct elf_code *debug);
 
+/* All of it is at other addresses, which begin with this one. */
+void elf_code_move(struct elf_code *code, uint64_t first);
+
 /* The address that a byte of code has in memory, but for where the file is loaded.  false: none. */
 bool elf_code_address(const struct elf_code *code, uint64_t offset, uint64_t *address);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An ELF file's headers.  Each part is read after it was seen to lie in the file; nothing is mapped, as a
- * file may become shorter meanwhile.
+ * An ELF file's headers.  Each part is read after it was seen to lie in the file; nothing is mapped,
+ * as a file may become shorter meanwhile.
  */
 #include "elf_file.h"
 
@@ -95,7 +95,8 @@ static bool read_header(struct elf_file *file)
 	return !file->why;
 }
 
-static struct elf_section section_of(const struct elf_file *file, const unsigned char *bytes, size_t i)
+static struct elf_section section_of(const struct elf_file *file, const unsigned char *bytes,
+				     size_t i)
 {
 	const Elf64_Shdr *header = (const void *)bytes;
 	const Elf32_Shdr *header_32 = (const void *)bytes;

@@ -24,13 +24,13 @@ struct elf_file {
 extern const char elf_no_memory[];	/* a `why` */
 
 /*
- * An executable or a shared object, of 32 or 64 bits, little-endian.  false: `why` says what it is, or has,
- * instead.  The file's descriptor is the caller's.  Close it in any case.
+ * An executable or a shared object, of 32 or 64 bits, little-endian.  false: `why` says what it is,
+ * or has, instead.  The file's descriptor is the caller's.  Close it in any case.
  */
 bool elf_file_open(struct elf_file *file, int fd);
 void elf_file_close(struct elf_file *file);
 
-/* So many bytes at a place, and a 0 after them, to be freed; NULL, and `why`: it has not that many. */
+/* So many bytes at a place, and a 0 after them, to be freed; NULL, and `why`: it has not so many. */
 void *elf_file_part(struct elf_file *file, uint64_t at, uint64_t size);
 
 #endif

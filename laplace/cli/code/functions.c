@@ -368,8 +368,8 @@ struct function *functions_at(const struct functions *functions, uint32_t i)
 
 /* ---- opening and closing ---- */
 
-/* A System.map, a copy of /proc/kallsyms, or a vmlinux. */
-static int read_kernel(struct functions *functions, const char *path)
+/* A System.map, a copy of /proc/kallsyms, or a vmlinux; moved to `text`, unless that is 0. */
+static int read_kernel(struct functions *functions, const char *path, uint64_t text)
 {
 	char magic[4] = "";
 	const char *why;
@@ -381,13 +381,16 @@ static int read_kernel(struct functions *functions, const char *path)
 	if (fread(magic, 1, sizeof(magic), file) != sizeof(magic) ||
 	    memcmp(magic, "\177ELF", sizeof(magic)) != 0) {
 		fclose(file);
-		return symbols_read(&functions->symbols, path);
+		status = symbols_read(&functions->symbols, path);
+		return status || !text ? status : symbols_move(functions->symbols, text, path);
 	}
 	functions->kernel = elf_code_read(fileno(file), &why);
 	if (!functions->kernel)
 		status = cli_complain(CLI_DAMAGED, "%s: %s", path, why);
 	else if (!elf_code_is_whole(functions->kernel))
 		status = cli_complain(CLI_DAMAGED, "%s: has no symbols", path);
+	else if (text)
+		elf_code_move(functions->kernel, text);
 	fclose(file);
 	return status;
 }
@@ -412,7 +415,7 @@ static int open_sources(struct functions *functions, const struct functions_opti
 			return cli_complain(CLI_FAILED, "%s: %s", options->files, strerror(errno));
 	}
 	if (options->symbols)
-		status = read_kernel(functions, options->symbols);
+		status = read_kernel(functions, options->symbols, options->kernel_text);
 	else
 		functions->symbols = guest_symbols(path, meta);
 	return status;

@@ -163,6 +163,38 @@ static uint64_t end_of(const struct symbols *symbols, size_t i)
 	return symbols->symbol[next].address - 1;
 }
 
+static const struct symbol *find_named(const struct symbols *symbols, const char *name)
+{
+	for (size_t i = 0; i < symbols->count; i++) {
+		const struct symbol *symbol = &symbols->symbol[i];
+
+		if (!symbol->module && strcmp(symbol->name, name) == 0)
+			return symbol;
+	}
+	return NULL;
+}
+
+int symbols_move(struct symbols *symbols, uint64_t text, const char *path)
+{
+	const struct symbol *begin = find_named(symbols, "_text"), *end = find_named(symbols, "_end");
+	uint64_t first, last, shift;
+
+	if (!begin || !end)
+		return cli_complain(CLI_USAGE, "%s: has no _text and _end, so that it is not known what "
+				    "--kernel-text moves", path);
+	first = begin->address;
+	last = end->address;
+	shift = text - first;
+	for (size_t i = 0; i < symbols->count; i++) {
+		struct symbol *symbol = &symbols->symbol[i];
+
+		if (!symbol->module && symbol->address >= first && symbol->address <= last)
+			symbol->address += shift;
+	}
+	qsort(symbols->symbol, symbols->count, sizeof(*symbols->symbol), by_address);
+	return CLI_DONE;
+}
+
 /* How many symbols begin at an address or before it. */
 static size_t count_to(const struct symbols *symbols, uint64_t address)
 {

@@ -17,6 +17,8 @@ struct symbols;
 
 /* Complains; returns an exit status.  *symbols is NULL then. */
 int symbols_read(struct symbols **symbols, const char *path);
+/* The kernel has its _text elsewhere, and all up to _end with it; modules are where they are. */
+int symbols_move(struct symbols *symbols, uint64_t text, const char *path);
 void symbols_free(struct symbols *symbols);	/* NULL is fine */
 
 /*

@@ -20,6 +20,7 @@ struct options {
 	enum table_form form;
 	const char *output, *symbols, *files, *functions;
 	bool overwrite, json;
+	uint64_t kernel_text;
 	struct surveyed_trace_options trace;
 };
 
@@ -34,6 +35,8 @@ static void check_all(struct argp_state *state, void *config)
 		options->form = TABLE_JSON;
 	if (options->files && !options->functions)
 		argp_error(state, "--files is for --functions");
+	if (options->kernel_text && !options->symbols)
+		argp_error(state, "--kernel-text is for --symbols");
 	if (options->form == NO_FORM)
 		options->form = cli_output_ends_with(options->output, ".html") ? TABLE_HTML :
 				cli_output_ends_with(options->output, ".json") ? TABLE_JSON : TABLE_TEXT;
@@ -54,9 +57,10 @@ static const struct cli_option option_table[] = {
 	{ "symbols", CLI_FILE, CLI_INTO(struct options, symbols), .argument = "FILE",
 	  .help = "Say which symbols the kernel's hottest pages begin with: a System.map of the "
 	  "guest's kernel, or what its /proc/kallsyms says to root"},
+	CLI_KERNEL_TEXT(struct options, kernel_text),
 	{ "functions", CLI_TEXT, CLI_INTO(struct options, functions), .argument = "SIZES",
-	  .help = "Of a trace of every reference: say which functions take the faults of LRU in up to four sizes of "
-	  "memory, in pages, bytes or percent (256,4M,50%)" },
+	  .help = "Of a trace of every reference: say which functions take the faults of LRU in "
+	  "up to four sizes of memory, in pages, bytes or percent (256,4M,50%)" },
 	{ "files", CLI_FILE, CLI_INTO(struct options, files), .argument = "DIR",
 	  .help = "With --functions: a directory that has the guest's files, with their symbols" },
 	CLI_WITH(overwrite, struct options, overwrite),
@@ -81,7 +85,8 @@ static int read_functions(struct function_faults *functions, const struct option
 {
 	const struct function_faults_options how = {
 		.path = options->trace.path, .sizes = options->functions,
-		.code = { .files = options->files, .symbols = options->symbols },
+		.code = { .files = options->files, .symbols = options->symbols,
+			  .kernel_text = options->kernel_text },
 		.choice = &options->trace.choice, .progress = options->trace.progress
 	};
 
@@ -138,6 +143,8 @@ int cmd_report(int argc, char **argv)
 	options.trace.survey.hottest = options.trace.top;
 	if (options.symbols)
 		status = symbols_read(&symbols, options.symbols);
+	if (!status && options.kernel_text)
+		status = symbols_move(symbols, options.kernel_text, options.symbols);
 	if (!status)
 		status = make_report(&options, symbols);
 	symbols_free(symbols);
