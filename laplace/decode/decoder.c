@@ -53,19 +53,99 @@ static const ZydisDecoder *mode_of(const struct lpl_decoder *decoder, const stru
 	       instruction->bits == 32 ? &decoder->mode32 : &decoder->mode16;
 }
 
+/* The operands: those that are written in its text, and those that are not. */
+struct operands {
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+static bool decode(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
+		   ZydisDecodedInstruction *decoded, struct operands *operands)
+{
+	return instruction->bits && ZYAN_SUCCESS(ZydisDecoderDecodeFull(mode_of(decoder, instruction),
+		instruction->bytes, instruction->length, decoded, operands->operand));
+}
+
 const char *lpl_disassemble(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
 			    char text[LPL_DISASSEMBLY_SIZE])
 {
-	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction decoded;
+	struct operands operands;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(mode_of(decoder, instruction), instruction->bytes,
-						 instruction->length, &decoded, operand)) ||
-	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&decoder->formatter, &decoded, operand,
+	if (!decode(decoder, instruction, &decoded, &operands) ||
+	    !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&decoder->formatter, &decoded, operands.operand,
 							  decoded.operand_count_visible, text,
 							  LPL_DISASSEMBLY_SIZE, instruction->address, NULL)))
 		strcpy(text, "(bad)");
 	return text;
+}
+
+static bool has_target(const ZydisDecodedInstruction *decoded, const struct operands *operands)
+{
+	return decoded->operand_count_visible > 0 && operands->operand[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+	       operands->operand[0].imm.is_relative;
+}
+
+static enum lpl_branch branch_of(const ZydisDecodedInstruction *decoded, bool direct)
+{
+	switch (decoded->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		return LPL_BRANCH_CONDITIONAL;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return direct ? LPL_BRANCH_JUMP : LPL_BRANCH_INDIRECT_JUMP;
+	case ZYDIS_CATEGORY_CALL:
+		return direct ? LPL_BRANCH_CALL : LPL_BRANCH_INDIRECT_CALL;
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_INTERRUPT:
+		return LPL_BRANCH_SYSTEM_CALL;
+	case ZYDIS_CATEGORY_SYSRET:
+		return LPL_BRANCH_SYSTEM_RETURN;
+	case ZYDIS_CATEGORY_RET:
+		return decoded->mnemonic == ZYDIS_MNEMONIC_RET ? LPL_BRANCH_RETURN : LPL_BRANCH_SYSTEM_RETURN;
+	default:
+		return LPL_BRANCH_NONE;
+	}
+}
+
+/* It has an operand in memory, and does not refer to it. */
+static bool is_hint(const ZydisDecodedInstruction *decoded)
+{
+	return decoded->meta.category == ZYDIS_CATEGORY_NOP || decoded->meta.category == ZYDIS_CATEGORY_WIDENOP ||
+	       decoded->meta.category == ZYDIS_CATEGORY_PREFETCH;
+}
+
+static void count_memory(const ZydisDecodedInstruction *decoded, const struct operands *operands,
+			 struct lpl_decoded *result)
+{
+	for (unsigned int i = 0; i < decoded->operand_count; i++) {
+		const ZydisDecodedOperand *operand = &operands->operand[i];
+
+		if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
+			continue;
+		result->reads += (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+		result->writes += (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+	}
+}
+
+bool lpl_decode(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
+		struct lpl_decoded *result)
+{
+	const ZydisInstructionAttributes repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+						   ZYDIS_ATTRIB_HAS_REPNE;
+	ZydisDecodedInstruction decoded;
+	struct operands operands;
+
+	*result = (struct lpl_decoded){ 0 };
+	if (!decode(decoder, instruction, &decoded, &operands))
+		return false;
+	if (has_target(&decoded, &operands) &&
+	    !ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&decoded, &operands.operand[0], instruction->address,
+						   &result->target)))
+		return false;
+	result->branch = branch_of(&decoded, has_target(&decoded, &operands));
+	result->repeats = (decoded.attributes & repeats) != 0;
+	if (!is_hint(&decoded))
+		count_memory(&decoded, &operands, result);
+	return true;
 }
 
 #else
@@ -84,6 +164,15 @@ const char *lpl_disassemble(const struct lpl_decoder *decoder, const struct lpl_
 	(void)instruction;
 	text[0] = '\0';
 	return text;
+}
+
+bool lpl_decode(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
+		struct lpl_decoded *decoded)
+{
+	(void)decoder;
+	(void)instruction;
+	*decoded = (struct lpl_decoded){ 0 };
+	return false;
 }
 
 #endif

@@ -11,6 +11,29 @@
 
 #define LPL_DISASSEMBLY_SIZE	160	/* of an instruction's text, with the byte that ends it */
 
+/*
+ * Where a processor may go on after an instruction.  Without a direct target that is where its registers,
+ * or memory, say: also of far jumps and calls, which change the segment.
+ */
+enum lpl_branch {
+	LPL_BRANCH_NONE,		/* at the next instruction */
+	LPL_BRANCH_JUMP,		/* at the target */
+	LPL_BRANCH_INDIRECT_JUMP,
+	LPL_BRANCH_CONDITIONAL,		/* at the target, or at the next instruction */
+	LPL_BRANCH_CALL,		/* at the target */
+	LPL_BRANCH_INDIRECT_CALL,
+	LPL_BRANCH_RETURN,
+	LPL_BRANCH_SYSTEM_CALL,		/* in the kernel: syscall, sysenter, int and the like */
+	LPL_BRANCH_SYSTEM_RETURN	/* where that was left, or interrupted: sysret, sysexit, iret */
+};
+
+struct lpl_decoded {
+	enum lpl_branch branch;
+	uint64_t target;		/* of a direct one; else 0 */
+	bool repeats;			/* a string instruction with a prefix that repeats it */
+	unsigned int reads, writes;	/* operands in memory, the stack included; of each repetition.  Hints have none */
+};
+
 struct lpl_decoder;
 
 /* LPL_ERR_UNSUPPORTED: Laplace was built without Zydis; LPL_ERR_MEMORY. */
@@ -20,5 +43,9 @@ void lpl_decoder_close(struct lpl_decoder *decoder);	/* NULL is fine */
 /* The instruction, of which the bytes are known, in the words of AT&T's assembler; "(bad)", if it is none. */
 const char *lpl_disassemble(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
 			    char text[LPL_DISASSEMBLY_SIZE]);
+
+/* What it does; false, and zeros: it is none, or its bytes are not known. */
+bool lpl_decode(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
+		struct lpl_decoded *decoded);
 
 #endif
