@@ -214,6 +214,7 @@ static enum lpl_error export_finish(struct lpl_sink *sink, struct lpl_report *re
 	if (!out)
 		return exporter->report->error;
 	written_to(exporter, out);
+	LPL_TRY(check_strict(exporter, exporter->last.ref));
 	return flush(exporter);
 }
 
@@ -381,6 +382,11 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 	if (losses->frames_left_out)
 		at += sprintf(at, "of %" PRIu64 " references the frame is not known: they are left "
 			      "out\n", losses->frames_left_out);
+	if (losses->instructions)
+		at += sprintf(at, "of %" PRIu64 " instructions the bytes are not known\n", losses->instructions);
+	if (losses->data_left_out)
+		at += sprintf(at, "%" PRIu64 " data references are left out: they are of no instruction, or more than "
+			      "this format has room for\n", losses->data_left_out);
 	if (losses->events)
 		sprintf(at, "%" PRIu64 " events are left out\n", losses->events);
 	return text;

@@ -9,6 +9,7 @@
 #include "fields.h"
 #include "format.h"
 
+#define LPL_NO_CODE	"does not have the bytes of instructions: it was not recorded with --code, or is reduced"
 #define EXPORT_ROOM 4096		/* more than anything written at once */
 #define EXPORT_BUFFER (1U << 20)
 

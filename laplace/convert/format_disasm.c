@@ -56,8 +56,7 @@ static char *begin_disassembly(struct lpl_exporter *exporter, char *out)
 	struct disassembly *disassembly = exporter->state;
 
 	if (!lpl_has_code(exporter->options.meta))
-		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, "does not have the bytes of instructions: it was not "
-					 "recorded with --code, or is reduced");
+		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, LPL_NO_CODE);
 	return lpl_decoder_open(&disassembly->decoder, exporter->report) == LPL_OK ? out : NULL;
 }
 

@@ -8,7 +8,7 @@
 #define FORMATS(X) \
 	X(raw) X(diff) X(sad) X(sad_diff) X(pages) X(time_passed) X(behaviour) X(annotated) \
 	X(csv) X(din) X(lackey) X(hex) X(npy) X(raw17) X(raw18) X(oracle_general) X(pdats) X(pdats2) \
-	X(disasm) X(ramulator2) X(ramulator2_o3) X(dramsim3) X(gem5) \
+	X(disasm) X(ramulator2) X(ramulator2_o3) X(dramsim3) X(gem5) X(champsim) \
 	X(kvmtrace) X(per_process) X(drmemtrace)
 
 #define DECLARE(name) extern const struct lpl_format lpl_format_##name;

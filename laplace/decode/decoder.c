@@ -7,12 +7,7 @@
 
 #ifdef LAPLACE_ZYDIS
 
-#include <Zydis/Zydis.h>
-
-struct lpl_decoder {
-	ZydisDecoder mode16, mode32, mode64;
-	ZydisFormatter formatter;
-};
+#include "zydis.h"
 
 /* Numbers as objdump has them. */
 static bool set_style(ZydisFormatter *formatter)
@@ -47,12 +42,6 @@ enum lpl_error lpl_decoder_open(struct lpl_decoder **decoder, struct lpl_report 
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to decode instructions");
 }
 
-static const ZydisDecoder *mode_of(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction)
-{
-	return instruction->bits == 64 ? &decoder->mode64 :
-	       instruction->bits == 32 ? &decoder->mode32 : &decoder->mode16;
-}
-
 /* The operands: those that are written in its text, and those that are not. */
 struct operands {
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
@@ -61,8 +50,7 @@ struct operands {
 static bool decode(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,
 		   ZydisDecodedInstruction *decoded, struct operands *operands)
 {
-	return instruction->bits && ZYAN_SUCCESS(ZydisDecoderDecodeFull(mode_of(decoder, instruction),
-		instruction->bytes, instruction->length, decoded, operands->operand));
+	return instruction->bits && lpl_zydis_decode(decoder, instruction, decoded, operands->operand);
 }
 
 const char *lpl_disassemble(const struct lpl_decoder *decoder, const struct lpl_instruction *instruction,

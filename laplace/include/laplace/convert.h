@@ -134,6 +134,8 @@ struct lpl_losses {
 	uint64_t purposes;	/* LPL_WALK_FLAGS, which no format has */
 	uint64_t frames;	/* not known: references whose page counts as one of its own */
 	uint64_t frames_left_out;	/* ... which were left out for that */
+	uint64_t instructions;	/* of which the bytes are not known */
+	uint64_t data_left_out;	/* by a format with instructions: of none, or more than it has room for */
 	uint64_t events;	/* left out */
 };
 
