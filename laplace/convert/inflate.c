@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Unpacking what was deflated; see inflate.h.  A code is followed bit by bit along the numbers of
- * codes of each length: the codes of one length are successive numbers, in the order of their symbols
- * (RFC 1951, 3.2.2), so a code of that length is a symbol's if it is less than their number above the
- * first.
+ * Unpacking what was deflated; see inflate.h.  A short code is looked up by the bits that are to come, some
+ * of which may be behind its end; what was read in vain for that is given back.  A longer one is followed bit by
+ * bit along the numbers of codes of each length: the codes of one length are successive numbers, in the
+ * order of their symbols (RFC 1951, 3.2.2), so a code of that length is a symbol's if it is less than their
+ * number above the first.
  */
 #include "inflate.h"
 
@@ -20,13 +21,15 @@ static bool fill_input(struct lpl_input *input)
 {
 	ssize_t n;
 
+	if (input->end > INFLATE_BACK)
+		memmove(input->buffer, input->buffer + input->end - INFLATE_BACK, INFLATE_BACK);
 	do
-		n = input->over ? 0 : read(input->fd, input->buffer, sizeof(input->buffer));
+		n = input->over ? 0 : read(input->fd, input->buffer + INFLATE_BACK, INFLATE_INPUT);
 	while (n < 0 && errno == EINTR);
 	input->failed |= n < 0;
 	input->over |= n <= 0;
-	input->at = 0;
-	input->end = n > 0 ? (size_t)n : 0;
+	input->at = INFLATE_BACK;
+	input->end = INFLATE_BACK + (n > 0 ? (size_t)n : 0);
 	return n > 0;
 }
 
@@ -57,7 +60,7 @@ size_t lpl_input_bytes(struct lpl_input *input, void *bytes, size_t count)
 
 /* ---- bits ---- */
 
-/* So many, up to 16, are in `bits`; no more bytes are taken than that needs. */
+/* So many, up to 16, are in `bits`. */
 static bool need_bits(struct lpl_inflate *inflate, unsigned int count)
 {
 	while (inflate->bit_count < count) {
@@ -83,32 +86,53 @@ static bool take_bits(struct lpl_inflate *inflate, unsigned int count, unsigned 
 
 /* ---- codes ---- */
 
+/* A code of so many bits is a symbol's, the first one highest; in `bits` it is lowest. */
+static void add_quick(struct inflate_code *code, unsigned int number, unsigned int length,
+		      unsigned int symbol)
+{
+	unsigned int bits = 0;
+
+	if (length > INFLATE_QUICK)
+		return;
+	for (unsigned int i = 0; i < length; i++)
+		bits |= (number >> i & 1) << (length - 1 - i);
+	for (; bits < 1U << INFLATE_QUICK; bits += 1U << length)
+		code->quick[bits] = (uint16_t)(symbol << 4 | length);
+}
+
 /* Of the lengths of each symbol's code; false: more codes than there are, or a part of them. */
 static bool make_code(struct inflate_code *code, const uint8_t *lengths, unsigned int symbols)
 {
-	uint16_t next[INFLATE_CODE + 1];
+	uint16_t next[INFLATE_CODE + 1], number[INFLATE_CODE + 1];
 	int left = 1;
 
 	memset(code, 0, sizeof(*code));
 	for (unsigned int i = 0; i < symbols; i++)
 		code->count[lengths[i]]++;
-	next[1] = 0;
+	next[1] = number[1] = 0;
 	for (int length = 1; length <= INFLATE_CODE; length++) {
 		left = 2 * left - code->count[length];
 		if (left < 0)
 			return false;
-		if (length < INFLATE_CODE)
-			next[length + 1] = (uint16_t)(next[length] + code->count[length]);
+		if (length == INFLATE_CODE)
+			break;
+		next[length + 1] = (uint16_t)(next[length] + code->count[length]);
+		number[length + 1] = (uint16_t)((number[length] + code->count[length]) << 1);
 	}
-	for (unsigned int i = 0; i < symbols; i++)
-		if (lengths[i])
-			code->symbol[next[lengths[i]]++] = (uint16_t)i;
+	for (unsigned int i = 0; i < symbols; i++) {
+		const unsigned int length = lengths[i];
+
+		if (!length)
+			continue;
+		add_quick(code, number[length]++, length, i);
+		code->symbol[next[length]++] = (uint16_t)i;
+	}
 	/* one code alone may have one bit (3.2.7), and there may be none */
 	return left == 0 || symbols - code->count[0] <= 1;
 }
 
-/* The next symbol; -1: none, or the file ends. */
-static int take_symbol(struct lpl_inflate *inflate, const struct inflate_code *code)
+/* The next symbol, bit by bit; -1: none, or the file ends. */
+static int take_long_symbol(struct lpl_inflate *inflate, const struct inflate_code *code)
 {
 	int first = 0, index = 0, number = 0;
 
@@ -125,6 +149,20 @@ static int take_symbol(struct lpl_inflate *inflate, const struct inflate_code *c
 		number <<= 1;
 	}
 	return -1;
+}
+
+static int take_symbol(struct lpl_inflate *inflate, const struct inflate_code *code)
+{
+	unsigned int quick;
+
+	if (!need_bits(inflate, INFLATE_QUICK))
+		return take_long_symbol(inflate, code);
+	quick = code->quick[inflate->bits & ((1U << INFLATE_QUICK) - 1)];
+	if (!quick)
+		return take_long_symbol(inflate, code);
+	inflate->bits >>= quick & 15;
+	inflate->bit_count -= quick & 15;
+	return (int)(quick >> 4);
 }
 
 static const char *wrong(const struct lpl_inflate *inflate)
@@ -231,9 +269,17 @@ static bool begin_block(struct lpl_inflate *inflate)
 	       type == 2 ? make_dynamic(inflate) : false;
 }
 
+/* After the last one, bytes that were read and not used are given back. */
 static void end_block(struct lpl_inflate *inflate)
 {
+	const unsigned int bytes = inflate->bit_count / 8;
+
 	inflate->state = inflate->last ? INFLATE_DONE : INFLATE_HEAD;
+	if (!inflate->last)
+		return;
+	inflate->input->at -= bytes;
+	inflate->input->read -= bytes;
+	inflate->bit_count = 0;
 }
 
 static bool copy_stored(struct lpl_inflate *inflate)

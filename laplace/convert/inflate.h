@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 #define INFLATE_INPUT 16384
+#define INFLATE_BACK 8			/* bytes that can be given back */
 #define INFLATE_WINDOW 32768		/* how far back a match may lie */
 #define INFLATE_PIECE 32768		/* bytes unpacked at a time, and a match more */
 #define INFLATE_MATCH 258
 #define INFLATE_CODE 15			/* bits of the longest code */
+#define INFLATE_QUICK 9			/* ... that is looked up */
 
 /* A file, read from its present offset on. */
 struct lpl_input {
@@ -22,7 +24,7 @@ struct lpl_input {
 	size_t at, end;
 	uint64_t read;		/* bytes that left the buffer */
 	bool over, failed;	/* it has ended; it could not be read: errno */
-	uint8_t buffer[INFLATE_INPUT];
+	uint8_t buffer[INFLATE_BACK + INFLATE_INPUT];	/* first, what was read last before */
 };
 
 /* The next byte; -1: there is none. */
@@ -30,8 +32,12 @@ int lpl_input_byte(struct lpl_input *input);
 /* So many bytes, or as many as there are. */
 size_t lpl_input_bytes(struct lpl_input *input, void *bytes, size_t count);
 
-/* A code: how many there are of each length, and the symbols in their order. */
+/*
+ * A code: how many there are of each length, and the symbols in their order; and for what begins with the code
+ * of a symbol, if that is short, symbol * 16 + its length, 0 if it is not.
+ */
 struct inflate_code {
+	uint16_t quick[1 << INFLATE_QUICK];
 	uint16_t count[INFLATE_CODE + 1];
 	uint16_t symbol[288];
 };

@@ -159,7 +159,7 @@ static const char *end_zip(struct lpl_unpack *unpack)
 void lpl_unpack_begin(struct lpl_unpack *unpack, int fd)
 {
 	struct lpl_input *input = &unpack->input;
-	const uint8_t *head = input->buffer;
+	const uint8_t *head = input->buffer + INFLATE_BACK;
 
 	memset(unpack, 0, sizeof(*unpack));
 	input->fd = fd;
@@ -168,9 +168,9 @@ void lpl_unpack_begin(struct lpl_unpack *unpack, int fd)
 		input->at--;
 		input->read--;
 	}
-	if (input->end >= 2 && head[0] == 0x1f && head[1] == 0x8b)
+	if (input->end >= INFLATE_BACK + 2 && head[0] == 0x1f && head[1] == 0x8b)
 		unpack->kind = UNPACK_GZIP;
-	else if (input->end >= 4 && memcmp(head, "PK\3\4", 4) == 0)
+	else if (input->end >= INFLATE_BACK + 4 && memcmp(head, "PK\3\4", 4) == 0)
 		unpack->kind = UNPACK_ZIP;
 }
 

@@ -67,7 +67,7 @@ unsigned int lpl_format_traits(const struct lpl_format *format);	/* enum lpl_for
  * The names of the formats that have none of the traits `without`, for people: "raw, diff or
  * sad" where `last` is " or ", as it stands before the last one.  Returns `list`.
  */
-#define LPL_FORMAT_LIST_SIZE 256
+#define LPL_FORMAT_LIST_SIZE 512
 char *lpl_format_list(char list[LPL_FORMAT_LIST_SIZE], unsigned int without, const char *last);
 
 /* Room for all warnings that one conversion can give. */
