@@ -207,6 +207,8 @@ static enum lpl_error export_finish(struct lpl_sink *sink, struct lpl_report *re
 	const struct lpl_format *format = exporter->options.format;
 	char *out = room(exporter);
 
+	if (out)
+		written_to(exporter, out);	/* what begins the file can be rewritten */
 	if (out && format->write_rest)
 		out = format->write_rest(exporter, out);
 	if (out && format->write_end)
