@@ -136,6 +136,7 @@ static void close_file(struct drmemtrace_file *file)
 	if (file->name && file->fd >= 0)
 		(void)close(file->fd);
 	file->fd = -1;
+	lpl_unpack_end(&file->unpack);
 }
 
 void lpl_drmemtrace_close(struct drmemtrace *trace)

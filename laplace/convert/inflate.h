@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Unpacking what was deflated (RFC 1951), piece by piece, out of a file that is read as it is needed.
- * Traces of other tools come in files of gzip and zip.
+ * Unpacking what was deflated (RFC 1951), piece by piece, out of a file that is read as it is needed: by zlib, which
+ * is optional.  Traces of other tools come in files of gzip and zip.
  */
 #ifndef LAPLACE_CONVERT_INFLATE_H
 #define LAPLACE_CONVERT_INFLATE_H
@@ -10,13 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INFLATE_INPUT 16384
-#define INFLATE_BACK 8			/* bytes that can be given back */
-#define INFLATE_WINDOW 32768		/* how far back a match may lie */
-#define INFLATE_PIECE 32768		/* bytes unpacked at a time, and a match more */
-#define INFLATE_MATCH 258
-#define INFLATE_CODE 15			/* bits of the longest code */
-#define INFLATE_QUICK 9			/* ... that is looked up */
+#ifdef LAPLACE_ZLIB
+#include <zlib.h>
+#endif
 
 /* A file, read from its present offset on. */
 struct lpl_input {
@@ -24,7 +20,7 @@ struct lpl_input {
 	size_t at, end;
 	uint64_t read;		/* bytes that left the buffer */
 	bool over, failed;	/* it has ended; it could not be read: errno */
-	uint8_t buffer[INFLATE_BACK + INFLATE_INPUT];	/* first, what was read last before */
+	uint8_t buffer[16384];
 };
 
 /* The next byte; -1: there is none. */
@@ -32,34 +28,26 @@ int lpl_input_byte(struct lpl_input *input);
 /* So many bytes, or as many as there are. */
 size_t lpl_input_bytes(struct lpl_input *input, void *bytes, size_t count);
 
-/*
- * A code: how many there are of each length, and the symbols in their order; and for what begins with the code
- * of a symbol, if that is short, symbol * 16 + its length, 0 if it is not.
- */
-struct inflate_code {
-	uint16_t quick[1 << INFLATE_QUICK];
-	uint16_t count[INFLATE_CODE + 1];
-	uint16_t symbol[288];
-};
-
 struct lpl_inflate {
 	struct lpl_input *input;
-	uint64_t bits;		/* read and not used, the next one lowest; after the end fewer than 8 */
-	unsigned int bit_count;
-	enum { INFLATE_HEAD, INFLATE_STORED, INFLATE_CODES, INFLATE_DONE } state;
-	bool last;		/* this block is */
-	unsigned int stored;	/* bytes left of a stored block */
-	struct inflate_code length, distance;
-	size_t from, used;	/* in `out`: what was unpacked last */
-	uint8_t out[INFLATE_WINDOW + INFLATE_PIECE + INFLATE_MATCH];
+#ifdef LAPLACE_ZLIB
+	z_stream stream;
+#endif
+	bool begun, done;
+	uint8_t out[32768];
 };
 
-void lpl_inflate_begin(struct lpl_inflate *inflate, struct lpl_input *input);
+/* From the input's next byte on.  It was zeroed, or was there before.  NULL, or what is wrong. */
+const char *lpl_inflate_begin(struct lpl_inflate *inflate, struct lpl_input *input);
+void lpl_inflate_end(struct lpl_inflate *inflate);	/* frees; zeroed is fine */
 
 /*
  * Unpack on: *bytes are `*count` more bytes, until the next call; 0 at the end, after which the input
- * goes on behind the packed bytes.  NULL, or what is wrong; no more can be had then.
+ * goes on after the packed bytes.  NULL, or what is wrong; no more can be had then.
  */
 const char *lpl_inflate_next(struct lpl_inflate *inflate, const uint8_t **bytes, size_t *count);
+
+/* The CRC of gzip and zip (RFC 1952, 8), 0 before the first byte, with these bytes taken in. */
+uint32_t lpl_crc(uint32_t crc, const uint8_t *bytes, size_t count);
 
 #endif

@@ -12,24 +12,6 @@ static const char cut_off[] = "the file ends within a packed part: was it cut of
 static const char no_part[] = "something else than a packed part stands where one begins";
 static const char differs[] = "the CRC of a packed part is another one: the file is damaged";
 
-/* RFC 1952, 8 */
-static uint32_t add_crc(uint32_t crc, const uint8_t *bytes, size_t count)
-{
-	static const uint32_t table[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158,
-		0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4,
-		0xa00ae278, 0xbdbdf21c,
-	};
-
-	crc = ~crc;
-	while (count-- > 0) {
-		crc ^= *bytes++;
-		crc = crc >> 4 ^ table[crc & 15];
-		crc = crc >> 4 ^ table[crc & 15];
-	}
-	return ~crc;
-}
-
 static uint32_t le(const uint8_t *bytes, int count)
 {
 	uint32_t value = 0;
@@ -56,11 +38,11 @@ static bool skip_text(struct lpl_input *input)
 	return byte == 0;
 }
 
-static void begin_inflating(struct lpl_unpack *unpack)
+static const char *begin_inflating(struct lpl_unpack *unpack)
 {
-	lpl_inflate_begin(&unpack->inflate, &unpack->input);
 	unpack->crc = unpack->size = 0;
 	unpack->state = UNPACK_INFLATING;
+	return lpl_inflate_begin(&unpack->inflate, &unpack->input);
 }
 
 /* ---- gzip ---- */
@@ -85,8 +67,7 @@ static const char *begin_gzip(struct lpl_unpack *unpack)
 	if (((header[3] & NAME) && !skip_text(input)) || ((header[3] & COMMENT) && !skip_text(input)) ||
 	    ((header[3] & HEADER_CRC) && !skip(input, 2)))
 		return cut_off;
-	begin_inflating(unpack);
-	return NULL;
+	return begin_inflating(unpack);
 }
 
 static const char *end_gzip(struct lpl_unpack *unpack)
@@ -126,11 +107,12 @@ static const char *begin_zip(struct lpl_unpack *unpack)
 		return "a packed part is encrypted";
 	if (method != ZIP_DEFLATED && (method != ZIP_STORED || (unpack->flags & ZIP_SIZES_FOLLOW)))
 		return "a part is packed by another method than deflating";
-	begin_inflating(unpack);
 	unpack->said = le(header + 14, 4);
 	unpack->stored = le(header + 18, 4);
-	if (method == ZIP_STORED)
-		unpack->state = UNPACK_STORED;
+	if (method == ZIP_DEFLATED)
+		return begin_inflating(unpack);
+	unpack->crc = unpack->size = 0;
+	unpack->state = UNPACK_STORED;
 	return NULL;
 }
 
@@ -159,7 +141,7 @@ static const char *end_zip(struct lpl_unpack *unpack)
 void lpl_unpack_begin(struct lpl_unpack *unpack, int fd)
 {
 	struct lpl_input *input = &unpack->input;
-	const uint8_t *head = input->buffer + INFLATE_BACK;
+	const uint8_t *head = input->buffer;
 
 	memset(unpack, 0, sizeof(*unpack));
 	input->fd = fd;
@@ -168,10 +150,15 @@ void lpl_unpack_begin(struct lpl_unpack *unpack, int fd)
 		input->at--;
 		input->read--;
 	}
-	if (input->end >= INFLATE_BACK + 2 && head[0] == 0x1f && head[1] == 0x8b)
+	if (input->end >= 2 && head[0] == 0x1f && head[1] == 0x8b)
 		unpack->kind = UNPACK_GZIP;
-	else if (input->end >= INFLATE_BACK + 4 && memcmp(head, "PK\3\4", 4) == 0)
+	else if (input->end >= 4 && memcmp(head, "PK\3\4", 4) == 0)
 		unpack->kind = UNPACK_ZIP;
+}
+
+void lpl_unpack_end(struct lpl_unpack *unpack)
+{
+	lpl_inflate_end(&unpack->inflate);
 }
 
 static const char *read_on(struct lpl_unpack *unpack)
@@ -183,7 +170,7 @@ static const char *read_on(struct lpl_unpack *unpack)
 	wrong = lpl_inflate_next(&unpack->inflate, &unpack->bytes, &unpack->count);
 	if (wrong)
 		return wrong;
-	unpack->crc = add_crc(unpack->crc, unpack->bytes, unpack->count);
+	unpack->crc = lpl_crc(unpack->crc, unpack->bytes, unpack->count);
 	unpack->size += (uint32_t)unpack->count;
 	if (unpack->count)
 		return NULL;
@@ -198,7 +185,7 @@ static const char *read_stored(struct lpl_unpack *unpack, uint8_t *bytes, size_t
 	*got = lpl_input_bytes(&unpack->input, bytes, now);
 	if (*got < now)
 		return cut_off;
-	unpack->crc = add_crc(unpack->crc, bytes, now);
+	unpack->crc = lpl_crc(unpack->crc, bytes, now);
 	unpack->stored -= now;
 	return unpack->stored ? NULL : end_zip(unpack);
 }

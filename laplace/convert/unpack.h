@@ -22,6 +22,7 @@ struct lpl_unpack {
 
 /* From the present offset of `fd` on, which is not owned. */
 void lpl_unpack_begin(struct lpl_unpack *unpack, int fd);
+void lpl_unpack_end(struct lpl_unpack *unpack);		/* frees; zeroed is fine */
 
 /*
  * *got: as many bytes as are wanted, or fewer at the end.  NULL, or what is wrong: "" where the file cannot
