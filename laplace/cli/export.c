@@ -57,6 +57,21 @@ static void take_bits(struct argp_state *state, const struct cli_option *option,
 	((struct options *)config)->pdats.address_bits = cli_word(state, option, value) ? 64 : 32;
 }
 
+static bool is_directory(const struct options *options)
+{
+	return lpl_format_traits(options->format) & LPL_FORMAT_DIRECTORY;
+}
+
+static bool makes_directory(const struct options *options)
+{
+	return options->columns || is_directory(options);
+}
+
+static const char *maker(const struct options *options)
+{
+	return options->columns ? "--columns" : lpl_format_name(options->format);
+}
+
 static void check_all(struct argp_state *state, void *config)
 {
 	const struct options *options = config;
@@ -70,10 +85,10 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "where to?  -o names the file to write");
 	else if (options->columns && strcmp(lpl_format_name(options->format), "npy") != 0)
 		argp_error(state, "--columns is for --to npy");
-	else if (options->columns && strcmp(options->output, "-") == 0)
-		argp_error(state, "--columns makes a directory, which standard output is not");
-	else if (options->columns && options->overwrite)
-		argp_error(state, "--columns makes a new directory: there is nothing to overwrite");
+	else if (makes_directory(options) && strcmp(options->output, "-") == 0)
+		argp_error(state, "%s makes a directory, which standard output is not", maker(options));
+	else if (makes_directory(options) && options->overwrite)
+		argp_error(state, "%s makes a new directory: there is nothing to overwrite", maker(options));
 	else if (!options->trace)
 		argp_error(state, "which trace?");
 }
@@ -82,7 +97,7 @@ static const struct cli_option option_table[] = {
 	{ "to", CLI_TEXT, 't', .argument = "FORMAT", .take = take_format, .find_words = formats,
 	  .help = "%o", .wrong = CLI_NO_FORMAT },
 	{ "output", CLI_FILE, 'o', CLI_INTO(struct options, output), .argument = "FILE",
-	  .help = "The file to write" },
+	  .help = "The file to write; of drmemtrace, a directory that is made" },
 	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
 	  .help = "Write kernel events and marks, too, if the format has them" },
 	{ "strict", CLI_FLAG, CLI_INTO(struct options, strict),
@@ -238,6 +253,28 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 	return status;
 }
 
+static int export_threads(struct lpl_reader *reader, const struct options *options)
+{
+	struct lpl_report report = { 0 };
+	struct lpl_drmemtrace *made;
+	struct lpl_export_result result;
+	int status;
+
+	if (lpl_drmemtrace_open_directory(&made, options->output, &(struct lpl_export_options){
+			.meta = lpl_reader_meta(reader), .trace = options->trace,
+			.strict = options->strict }, &report))
+		return cli_report(&report);
+	status = send(reader, options, lpl_drmemtrace_sink(made));
+	result = *lpl_drmemtrace_result(made);
+	if (!has_result(status))
+		lpl_drmemtrace_discard(made);
+	else if (lpl_drmemtrace_commit(made, &report))
+		status = cli_report(&report);
+	else if (print_result(options, &result))
+		status = CLI_FAILED;
+	return status;
+}
+
 int cmd_export(int argc, char **argv)
 {
 	struct options options = { 0 };
@@ -264,8 +301,8 @@ int cmd_export(int argc, char **argv)
 		status = cli_check_format(options.format, &options.choice, options.addressing.convert,
 					options.trace);
 	if (!status)
-		status = options.columns ? export_columns(reader, &options) :
-					   export_file(reader, &options);
+		status = is_directory(&options) ? export_threads(reader, &options) :
+			 options.columns ? export_columns(reader, &options) : export_file(reader, &options);
 	lpl_reader_close(reader);
 	return status;
 }

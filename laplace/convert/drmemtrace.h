@@ -27,7 +27,8 @@ struct drmemtrace_file {
 	uint32_t tid;		/* of the thread that its entries are of, and its process; 0: none yet */
 	uint32_t pid;
 	uint64_t cpu;
-	bool kernel;		/* what it has now are instructions of the kernel */
+	bool kernel;		/* what it has now are instructions of the kernel ... */
+	uint64_t handlers;	/* ... or in so many handlers, one in the other */
 	uint64_t last_pc, next_pc;
 	uint64_t offset;	/* of the next entry, in what was unpacked */
 	size_t at, end;		/* in `bytes` */

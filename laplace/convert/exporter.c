@@ -246,6 +246,9 @@ static enum lpl_error check_format(const struct lpl_export_options *options,
 	if (traits & LPL_FORMAT_IMPORT_ONLY)
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: the format %s is read only",
 				options->output, options->format->name);
+	if (traits & LPL_FORMAT_DIRECTORY)
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: %s is a directory of files, as `laplace export' makes "
+				"it", options->output, options->format->name);
 	if ((traits & LPL_FORMAT_SEEKS) && !(fstat(options->fd, &about) == 0 &&
 					     S_ISREG(about.st_mode) && about.st_size == 0))
 		return lpl_fail(report, LPL_ERR_USAGE, "%s: %s goes to a file only, and an empty "
@@ -354,6 +357,26 @@ void lpl_exporter_close(struct lpl_exporter *exporter)
 	free(exporter);
 }
 
+/* Of formats that have instructions. */
+static void put_instruction_losses(char *at, const struct lpl_losses *losses)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} loss[] = {
+		{ losses->walks_left_out, "references to page tables are left out" },
+		{ losses->own, "references that the processor makes by itself, as at an interrupt, are left out" },
+		{ losses->incomplete, "instructions that did not complete are left out" },
+		{ losses->undecoded, "instructions are left out that are none of 64-bit mode, or not known" },
+		{ losses->unfollowed, "last instructions are left out, as it is not known how they went on" },
+		{ losses->gaps, "places where instructions are missing are marked" },
+	};
+
+	for (size_t i = 0; i < sizeof(loss) / sizeof(loss[0]); i++)
+		if (loss[i].count)
+			at += sprintf(at, "%" PRIu64 " %s\n", loss[i].count, loss[i].what);
+}
+
 char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SIZE])
 {
 	char *at = text;
@@ -390,6 +413,7 @@ char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SI
 		at += sprintf(at, "%" PRIu64 " data references are left out: they are of no instruction, or more than "
 			      "this format has room for\n", losses->data_left_out);
 	if (losses->events)
-		sprintf(at, "%" PRIu64 " events are left out\n", losses->events);
+		at += sprintf(at, "%" PRIu64 " events are left out\n", losses->events);
+	put_instruction_losses(at, losses);
 	return text;
 }

@@ -46,6 +46,8 @@ enum {
 	SYSTEM_CALL_ENDS = 28,
 	CONTEXT_SWITCH_BEGINS = 34,
 	CONTEXT_SWITCH_ENDS = 35,
+	HARDWARE_EVENT = 43,		/* an interrupt, an exception, a system call begins; they may be nested */
+	HARDWARE_RETURN = 44,
 };
 
 /* of FILE_TYPE */
@@ -177,7 +179,7 @@ static bool exit_thread(struct lpl_importer *importer, struct drmemtrace_file *f
 static bool access_memory(struct lpl_importer *importer, const struct drmemtrace_file *file,
 			  uint64_t address, uint64_t size, unsigned int type)
 {
-	struct lpl_ref ref = { .type = (uint8_t)type, .flags = file->kernel ? 0 : LPL_USER,
+	struct lpl_ref ref = { .type = (uint8_t)type, .flags = file->kernel || file->handlers ? 0 : LPL_USER,
 			       .address = address };
 
 	if (!run_thread(importer, file))
@@ -257,6 +259,12 @@ static bool take_marker(struct lpl_importer *importer, struct drmemtrace_file *f
 	case SYSTEM_CALL_ENDS:
 	case CONTEXT_SWITCH_ENDS:
 		file->kernel = false;
+		return true;
+	case HARDWARE_EVENT:
+		file->handlers++;
+		return true;
+	case HARDWARE_RETURN:
+		file->handlers -= file->handlers != 0;
 		return true;
 	default:
 		return true;
@@ -422,7 +430,7 @@ static void end(void *state)
 const struct lpl_format lpl_format_drmemtrace = {
 	.name = "drmemtrace",
 	.fields = "type 16, size 16, address 64 bits",
-	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_IMPORT_ONLY | LPL_FORMAT_DIRECTORY | LPL_FORMAT_EITHER |
+	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_DIRECTORY | LPL_FORMAT_EITHER | LPL_FORMAT_CODE | LPL_WITH_LENGTH |
 		  LPL_WITH_CYCLE | LPL_WITH_SPACE | LPL_WITH_WRITES | LPL_WITH_FETCHES | LPL_WITH_MODE,
 	.read_directory = read_files,
 	.import_state = sizeof(struct drmemtrace),

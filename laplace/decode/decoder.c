@@ -101,6 +101,24 @@ static bool is_hint(const ZydisDecodedInstruction *decoded)
 	       decoded->meta.category == ZYDIS_CATEGORY_PREFETCH;
 }
 
+/* Of what it finds where it saves the processor's state, it reads what was saved there: that is no operand. */
+static bool saves_state(const ZydisDecodedInstruction *decoded)
+{
+	switch (decoded->mnemonic) {
+	case ZYDIS_MNEMONIC_XSAVE:
+	case ZYDIS_MNEMONIC_XSAVE64:
+	case ZYDIS_MNEMONIC_XSAVEC:
+	case ZYDIS_MNEMONIC_XSAVEC64:
+	case ZYDIS_MNEMONIC_XSAVEOPT:
+	case ZYDIS_MNEMONIC_XSAVEOPT64:
+	case ZYDIS_MNEMONIC_XSAVES:
+	case ZYDIS_MNEMONIC_XSAVES64:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void count_memory(const ZydisDecodedInstruction *decoded, const struct operands *operands,
 			 struct lpl_decoded *result)
 {
@@ -133,6 +151,8 @@ bool lpl_decode(const struct lpl_decoder *decoder, const struct lpl_instruction 
 	result->repeats = (decoded.attributes & repeats) != 0;
 	if (!is_hint(&decoded))
 		count_memory(&decoded, &operands, result);
+	if (saves_state(&decoded))
+		result->reads = 0;
 	return true;
 }
 

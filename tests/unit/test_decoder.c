@@ -33,6 +33,7 @@ static const struct {
 	{ "\xf2\xae", 2, 64, { LPL_BRANCH_NONE, 0, true, 1, 0 } },		/* repne scasb */
 	{ "\xf3\xa6", 2, 64, { LPL_BRANCH_NONE, 0, true, 2, 0 } },		/* repe cmpsb */
 	{ "\xf3\x90", 2, 64, { LPL_BRANCH_NONE, 0, false, 0, 0 } },		/* pause */
+	{ "\x48\x0f\xae\x27", 4, 64, { LPL_BRANCH_NONE, 0, false, 0, 1 } },	/* xsave64 (%rdi) */
 	{ "\xeb\xfe", 2, 64, { LPL_BRANCH_JUMP, 0x1000, false, 0, 0 } },
 	{ "\xe9\x00\x01\x00\x00", 5, 64, { LPL_BRANCH_JUMP, 0x1105, false, 0, 0 } },
 	{ "\xff\xe0", 2, 64, { LPL_BRANCH_INDIRECT_JUMP, 0, false, 0, 0 } },	/* jmp *%rax */

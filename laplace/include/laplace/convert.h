@@ -71,7 +71,7 @@ unsigned int lpl_format_traits(const struct lpl_format *format);	/* enum lpl_for
 char *lpl_format_list(char list[LPL_FORMAT_LIST_SIZE], unsigned int without, const char *last);
 
 /* Room for all warnings that one conversion can give. */
-#define LPL_WARNINGS_SIZE 1024
+#define LPL_WARNINGS_SIZE 2048
 
 /* ---- exporting ---- */
 
@@ -137,6 +137,13 @@ struct lpl_losses {
 	uint64_t instructions;	/* of which the bytes are not known */
 	uint64_t data_left_out;	/* by a format with instructions: of none, or more than it has room for */
 	uint64_t events;	/* left out */
+	/* where a format has instructions, and what each of them refers to by its operands */
+	uint64_t walks_left_out;
+	uint64_t own;		/* data references that no operand makes, left out */
+	uint64_t incomplete;	/* instructions that did not complete, left out, as they are ... */
+	uint64_t undecoded;	/* ... that are none of 64-bit mode, or not known ... */
+	uint64_t unfollowed;	/* ... or of which it is not known where they went on */
+	uint64_t gaps;		/* places where instructions are missing */
 };
 
 struct lpl_export_result {
@@ -163,6 +170,24 @@ const struct lpl_export_result *lpl_npy_columns_result(const struct lpl_npy_colu
 enum lpl_error lpl_npy_columns_commit(struct lpl_npy_columns *columns, struct lpl_report *report);
 /* Instead: nothing is left of it.  NULL is fine. */
 void lpl_npy_columns_discard(struct lpl_npy_columns *columns);
+
+/*
+ * A directory for DynamoRIO's drmemtrace (docs/formats.md): a file for each thread.  It grows as "PATH.part".
+ * Of the options, `meta`, `trace` (used until it is freed) and `strict` count.  LPL_ERR_USAGE: PATH is there, or
+ * "PATH.part" is; LPL_ERR_UNSUPPORTED: the trace has no instructions (code.h), or Laplace was built without a decoder;
+ * LPL_ERR_IO; LPL_ERR_MEMORY.  On failure *made is NULL.
+ */
+struct lpl_drmemtrace;
+enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **made, const char *path,
+					     const struct lpl_export_options *options, struct lpl_report *report);
+/* Where to send the stream, with all events; owned by it.  With `strict` it fails as an exporter's does. */
+struct lpl_sink *lpl_drmemtrace_sink(struct lpl_drmemtrace *made);
+/* As of now; owned by it. */
+const struct lpl_export_result *lpl_drmemtrace_result(struct lpl_drmemtrace *made);
+/* After finish(): it gets its name, unless that exists by then.  Frees, in any case. */
+enum lpl_error lpl_drmemtrace_commit(struct lpl_drmemtrace *made, struct lpl_report *report);
+/* Instead: nothing is left of it.  NULL is fine. */
+void lpl_drmemtrace_discard(struct lpl_drmemtrace *made);
 
 /* What was lost in words: a line for each, which ends in a newline.  Returns `text`. */
 char *lpl_losses_text(const struct lpl_losses *losses, char text[LPL_WARNINGS_SIZE]);

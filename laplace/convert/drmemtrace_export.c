@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A directory for DynamoRIO's drmemtrace: "trace/drmemtrace.NAME.PID.TID.trace" for each thread that executed
+ * anything, the idle task and the kernel's threads included, as a trace of the whole system.
+ *
+ * The directory grows as PATH.part, with files that have numbers for names, and gets its name when all is whole and
+ * on the disk.  A file is open only while a full buffer is added to it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <laplace/convert.h>
+#include <laplace/select.h>
+
+#include "base/array.h"
+#include "base/map.h"
+#include "base/output.h"
+#include "base/try.h"
+#include "drmemtrace_thread.h"
+#include "merge/tasks.h"
+
+enum {
+	KNOWN = 8192,		/* instructions that were decoded */
+	IDLE = 4194304,		/* above Linux' largest number of a task: the idle task's ... */
+	UNKNOWN,		/* ... and that of what ran before the first event */
+	PAGE = 4096,
+	PAGE_FAULT = 14,
+	EXTENT = 16384,		/* at most, of an area that one operand is */
+	NAME = 160
+};
+
+#define SECOND UINT64_C(1000000)			/* in microseconds */
+#define EPOCH (UINT64_C(11644473600) * SECOND)		/* 1970, from 1601 on */
+
+struct known {
+	struct lpl_instruction instruction;
+	struct lpl_decoded decoded;
+	bool valid;
+};
+
+struct lpl_drmemtrace {
+	struct lpl_sink sink;
+	struct lpl_export_result result;
+	struct drmemtrace_losses losses;
+	const char *trace;
+	bool strict;
+	char *path, *part;
+	int top, directory;		/* of `part`, and "trace" in it */
+	uint64_t cycles_a_second;
+	struct lpl_code *code;
+	struct lpl_decoder *decoder;
+	struct known *known;
+	struct tasks tasks;
+	struct lpl_map by_serial;	/* of a task, + 1 -> index in `thread`, + 1 */
+	struct drmemtrace_thread **thread;
+	size_t threads, threads_room;
+	struct drmemtrace_thread *now;	/* that runs; NULL: to be found */
+	struct drmemtrace_thread *of;	/* that the step is of */
+	struct drmemtrace_step step;	/* the instruction that is going on, of length 0: none */
+	uint64_t cycle, gaps;
+	struct lpl_report *report;
+};
+
+/* ---- files ---- */
+
+static char *part_name(char name[NAME], const struct drmemtrace_thread *thread)
+{
+	(void)snprintf(name, NAME, "%llu", (unsigned long long)thread->serial);
+	return name;
+}
+
+static bool flush(struct drmemtrace_thread *thread, void *context)
+{
+	struct lpl_drmemtrace *made = context;
+	char name[NAME], where[LPL_NAME_SIZE];
+	const int fd = openat(made->directory, part_name(name, thread),
+			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+	const bool good = fd >= 0 && lpl_write_all(fd, thread->buffer, thread->used, LPL_HERE);
+	const int why = errno;
+
+	if (fd >= 0)
+		(void)close(fd);
+	made->result.bytes += thread->used;
+	thread->used = 0;
+	if (good)
+		return true;
+	errno = why;
+	lpl_short_name(where, made->part);
+	(void)lpl_fail(made->report, LPL_ERR_IO, "%s/trace/%s", where, name);
+	return false;
+}
+
+/* ---- threads ---- */
+
+static enum lpl_error no_memory(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the threads of a trace");
+}
+
+static struct drmemtrace_thread *new_thread(struct lpl_drmemtrace *made)
+{
+	struct drmemtrace_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return NULL;
+	thread->known = calloc(DRMEMTRACE_KNOWN, sizeof(*thread->known));
+	thread->buffer = malloc(DRMEMTRACE_BUFFER);
+	if (!thread->known || !thread->buffer || !lpl_reach(made->thread, made->threads_room, made->threads)) {
+		lpl_drmemtrace_free(thread);
+		free(thread);
+		return NULL;
+	}
+	thread->last = DRMEMTRACE_NONE;
+	thread->flush = flush;
+	thread->context = made;
+	thread->losses = &made->losses;
+	thread->gap = made->gaps;
+	made->thread[made->threads++] = thread;
+	return thread;
+}
+
+static void set_name(struct drmemtrace_thread *thread, const struct lpl_merge_task *task)
+{
+	size_t length = task->name_length < LPL_TASK_NAME ? task->name_length : LPL_TASK_NAME;
+
+	for (size_t i = 0; i < length; i++) {
+		const char byte = task->name[i];
+		const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+				   (byte >= '0' && byte <= '9') || byte == '-' || byte == '_';
+
+		thread->name[i] = plain ? byte : '_';
+	}
+	thread->name[length] = '\0';
+}
+
+/* Whoever runs; NULL: no memory. */
+static struct drmemtrace_thread *find_thread(struct lpl_drmemtrace *made)
+{
+	const bool known = made->tasks.current_known;
+	const struct lpl_merge_task *task = &made->tasks.current->view;
+	const uint64_t serial = known ? task->serial : UINT64_MAX - 1;
+	const uint64_t found = lpl_map_get(&made->by_serial, LPL_KEY(serial + 1));
+	struct drmemtrace_thread *thread;
+
+	if (found)
+		return made->thread[found - 1];
+	thread = new_thread(made);
+	if (!thread || !lpl_map_put(&made->by_serial, LPL_KEY(serial + 1), made->threads))
+		return NULL;
+	thread->serial = made->threads;
+	thread->tid = !known ? UNKNOWN : serial ? task->tid : IDLE;
+	thread->tgid = known && serial && task->tgid ? task->tgid : thread->tid;
+	if (known && serial)
+		set_name(thread, task);
+	return thread;
+}
+
+static bool run(struct lpl_drmemtrace *made)
+{
+	struct drmemtrace_thread *before = made->of;
+
+	made->now = find_thread(made);
+	if (!made->now)
+		return false;
+	if (made->now != before)
+		made->now->switched = true;
+	return true;
+}
+
+/* ---- an instruction ---- */
+
+/*
+ * What the processor refers to by itself when it goes to a handler: where that is, of the interrupt table, and
+ * descriptors; then it pushes five words, or six.  Where that begins among them; `count` if it does not.
+ */
+static size_t find_delivery(const struct drmemtrace_access *access, size_t count)
+{
+	size_t writes = 0, first;
+
+	while (writes < count && writes < 6) {
+		const struct drmemtrace_access *at = &access[count - 1 - writes];
+
+		if (!at->write || at->length != 8 || (writes && at->address != at[1].address + 8))
+			break;
+		writes++;
+	}
+	if (writes < 5)
+		return count;
+	first = count - writes;
+	for (size_t i = first; i >= 2 && i + 10 > first && !access[i - 1].write; i--)
+		if (!access[i - 2].write && access[i - 2].length == 8 && access[i - 1].length == 8 &&
+		    access[i - 2].address % 16 == 0 && access[i - 1].address == access[i - 2].address + 8)
+			return i - 2;
+	return count;
+}
+
+/* Two that are neighbours become one; false: they are not. */
+static bool join_two(struct drmemtrace_access *to, const struct drmemtrace_access *from)
+{
+	if (to->write != from->write || (to->address + to->length != from->address &&
+					 from->address + from->length != to->address))
+		return false;
+	if (from->address < to->address)
+		to->address = from->address;
+	to->length += from->length;
+	return true;
+}
+
+/* Neighbours, of one kind, become one access. */
+static size_t join(struct drmemtrace_access *access, size_t count, bool write)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct drmemtrace_access now = access[i];
+		size_t k = 0;
+
+		while (k < kept && !(now.write == write && join_two(&access[k], &now)))
+			k++;
+		if (k == kept)
+			access[kept++] = now;
+	}
+	return kept;
+}
+
+static size_t count_of(const struct drmemtrace_access *access, size_t count, bool write)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += access[i].write == write;
+	return found;
+}
+
+/* What one operand is, with holes: from its first byte to its last.  false: it is too far. */
+static bool span(struct drmemtrace_access *access, size_t count, bool write, struct drmemtrace_access *whole)
+{
+	uint64_t first = UINT64_MAX, end = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (access[i].write != write)
+			continue;
+		if (access[i].address < first)
+			first = access[i].address;
+		if (access[i].address + access[i].length > end)
+			end = access[i].address + access[i].length;
+	}
+	*whole = (struct drmemtrace_access){ .address = first, .length = (uint32_t)(end - first), .write = write };
+	return end > first && end - first <= EXTENT;
+}
+
+/* As many as there are operands: what is more is the processor's own, unless one operand is a large area. */
+static void fit(struct lpl_drmemtrace *made, struct drmemtrace_step *step, bool write, unsigned int operands)
+{
+	struct drmemtrace_access whole;
+	size_t kept = 0, left = operands, before;
+
+	if (count_of(step->access, step->count, write) <= operands)
+		return;
+	do {
+		before = step->count;
+		step->count = join(step->access, step->count, write);
+	} while (step->count < before);
+	if (count_of(step->access, step->count, write) <= operands)
+		return;
+	if (operands == 1 && step->decoded.branch == LPL_BRANCH_NONE &&
+	    span(step->access, step->count, write, &whole)) {
+		for (size_t i = 0; i < step->count; i++)
+			if (step->access[i].write == write) {
+				step->access[i] = whole;
+				break;
+			}
+	} else {
+		made->losses.own += count_of(step->access, step->count, write) - operands;
+	}
+	for (size_t i = 0; i < step->count; i++) {
+		if (step->access[i].write == write && left == 0)
+			continue;
+		left -= step->access[i].write == write;
+		step->access[kept++] = step->access[i];
+	}
+	step->count = kept;
+}
+
+static bool decode(struct lpl_drmemtrace *made, const struct lpl_instruction *instruction,
+		   struct lpl_decoded *decoded)
+{
+	struct known *known = &made->known[instruction->address % KNOWN];
+
+	if (known->instruction.address != instruction->address || known->instruction.bits != instruction->bits ||
+	    known->instruction.length != instruction->length ||
+	    memcmp(known->instruction.bytes, instruction->bytes, instruction->length) != 0) {
+		known->instruction = *instruction;
+		known->valid = instruction->bits == 64 && lpl_decode(made->decoder, instruction, &known->decoded);
+	}
+	*decoded = known->decoded;
+	return known->valid;
+}
+
+static uint64_t time_of(const struct lpl_drmemtrace *made)
+{
+	const uint64_t second = made->cycles_a_second;
+
+	return EPOCH + made->cycle / second * SECOND + made->cycle % second * SECOND / second;
+}
+
+/*
+ * Did the instruction not complete, by the exception's number (the interrupt table begins with a page, as Linux has
+ * it)?  A page fault may be that of the fetch of the next one.
+ */
+static bool is_fault(const struct drmemtrace_step *step, unsigned int vector)
+{
+	static const uint32_t faults = 1 << 0 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 12 |
+				       1 << 13 | 1 << 16 | 1 << 17 | 1 << 19 | 1 << 20 | 1 << 21;
+
+	return vector == PAGE_FAULT ? drmemtrace_is_short(step) : vector < 32 && faults >> vector & 1;
+}
+
+/* The instruction that was going on is over. */
+static enum lpl_error finish_step(struct lpl_drmemtrace *made)
+{
+	struct drmemtrace_step *step = &made->step;
+	struct drmemtrace_thread *thread = made->of;
+	unsigned int vector;
+	size_t own;
+
+	if (step->instruction.length == 0)
+		return LPL_OK;
+	if (!decode(made, &step->instruction, &step->decoded)) {
+		made->losses.undecoded++;
+		thread->gap = UINT64_MAX;
+		step->instruction.length = 0;
+		return LPL_OK;
+	}
+	own = find_delivery(step->access, step->count);
+	step->interrupted = own < step->count;
+	vector = step->interrupted ? (unsigned int)(step->access[own].address % PAGE / 16) : 0;
+	made->losses.own += step->count - own;
+	step->count = own;
+	if (!step->decoded.repeats) {
+		fit(made, step, false, step->decoded.reads);
+		fit(made, step, true, step->decoded.writes);
+	}
+	step->faulted = step->interrupted && is_fault(step, vector);
+	step->after_gap = thread->gap != made->gaps;
+	thread->gap = made->gaps;
+	if (!lpl_drmemtrace_step(thread, step, time_of(made)))
+		return made->report->error ? made->report->error : no_memory(made->report);
+	step->instruction.length = 0;
+	return LPL_OK;
+}
+
+/* ---- the stream ---- */
+
+static enum lpl_error add_access(struct lpl_drmemtrace *made, const struct lpl_ref *ref)
+{
+	struct drmemtrace_step *step = &made->step;
+	const bool write = ref->type == LPL_WRITE;
+
+	if (step->instruction.length == 0) {
+		made->losses.own++;
+		return LPL_OK;
+	}
+	if ((ref->flags & LPL_SECOND) && step->count && step->access[step->count - 1].write == write) {
+		step->access[step->count - 1].length += ref->length;
+		return LPL_OK;
+	}
+	if (!lpl_reserve(step->access, step->room, step->count))
+		return no_memory(made->report);
+	step->access[step->count++] =
+		(struct drmemtrace_access){ .address = ref->address, .length = ref->length, .write = write };
+	made->result.refs++;
+	return LPL_OK;
+}
+
+static enum lpl_error take_ref(struct lpl_drmemtrace *made, const struct lpl_ref *ref)
+{
+	if (ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE) {
+		made->result.losses.walks_left_out++;
+		return LPL_OK;
+	}
+	if (ref->type != LPL_FETCH)
+		return add_access(made, ref);
+	if (ref->flags & LPL_SECOND) {
+		(void)lpl_code_fetch(made->code, ref, &made->step.instruction);
+		return LPL_OK;
+	}
+	LPL_TRY(finish_step(made));
+	if (!made->now && !run(made))
+		return no_memory(made->report);
+	made->of = made->now;
+	made->step.count = 0;
+	made->cycle = ref->cycle;
+	(void)lpl_code_fetch(made->code, ref, &made->step.instruction);
+	made->result.refs++;
+	return LPL_OK;
+}
+
+/* With `strict`: was anything lost up to here? */
+static enum lpl_error check_strict(struct lpl_drmemtrace *made, uint64_t number)
+{
+	char text[LPL_WARNINGS_SIZE];
+
+	if (!made->strict)
+		return LPL_OK;
+	(void)lpl_drmemtrace_result(made);
+	if (!*lpl_losses_text(&made->result.losses, text))
+		return LPL_OK;
+	text[strlen(text) - 1] = '\0';
+	for (char *end = text; (end = strchr(end, '\n'));)
+		*end = ';';
+	return lpl_fail(made->report, LPL_ERR_UNSUPPORTED, "%s: drmemtrace has no place for all of it, by reference "
+			"%llu: %s", made->trace, (unsigned long long)number, text);
+}
+
+static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count,
+				struct lpl_report *report)
+{
+	struct lpl_drmemtrace *made = (struct lpl_drmemtrace *)sink;
+
+	made->report = report;
+	for (size_t i = 0; i < count; i++)
+		LPL_TRY(take_ref(made, &refs[i]));
+	return count ? check_strict(made, refs[count - 1].ref) : LPL_OK;
+}
+
+static void note_exec(struct lpl_drmemtrace *made, const struct lpl_event *event)
+{
+	for (size_t i = 0; i < made->threads; i++)
+		if (made->thread[i]->tid == event->arg[KTR_TASK_TID])
+			made->thread[i]->executes = true;
+}
+
+static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event, struct lpl_report *report)
+{
+	struct lpl_drmemtrace *made = (struct lpl_drmemtrace *)sink;
+	struct task *task;
+
+	made->report = report;
+	LPL_TRY(lpl_code_follow(made->code, event, report));
+	if (event->tag >= LPL_EVENT_TRANSLATION)
+		return LPL_OK;
+	made->now = NULL;
+	if (event->tag == LPL_EVENT_GAP || event->tag == LPL_EVENT_TRACING)
+		made->gaps++;
+	if (event->tag == LPL_EVENT_GAP && event->arg[LPL_EVENT_GAP_EVENTS] != 0)
+		lpl_tasks_gap(&made->tasks);
+	if (event->tag == KTR_EXEC)
+		note_exec(made, event);
+	if (!lpl_tasks_check(&made->tasks, event) || !lpl_tasks_event(&made->tasks, event, false))
+		return no_memory(report);
+	while ((task = lpl_tasks_next_changed(&made->tasks)) != NULL) {
+		const uint64_t found = lpl_map_get(&made->by_serial, LPL_KEY(task->view.serial + 1));
+
+		if (found && task->view.serial)
+			set_name(made->thread[found - 1], &task->view);
+		if (task_is_over(task))
+			lpl_task_free(task);
+	}
+	return LPL_OK;
+}
+
+/* ---- the end ---- */
+
+static enum lpl_error not_there(const struct lpl_drmemtrace *made, const char *name, const char *what,
+				struct lpl_report *report)
+{
+	char where[LPL_NAME_SIZE];
+
+	lpl_short_name(where, made->part);
+	return lpl_fail(report, LPL_ERR_IO, "%s/trace/%s: %s", where, name, what);
+}
+
+static enum lpl_error finish_file(struct lpl_drmemtrace *made, struct drmemtrace_thread *thread,
+				  struct lpl_report *report)
+{
+	char part[NAME], name[NAME];
+	int fd;
+
+	if (!lpl_drmemtrace_end(thread))
+		return report->error ? report->error : no_memory(report);
+	part_name(part, thread);
+	fd = openat(made->directory, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || fsync(fd) != 0) {
+		if (fd >= 0)
+			(void)close(fd);
+		return not_there(made, part, "cannot be synced", report);
+	}
+	(void)close(fd);
+	(void)snprintf(name, sizeof(name), "drmemtrace.%s.%u.%u.trace", *thread->name ? thread->name :
+		       thread->tid == IDLE ? "idle" : "unknown", thread->tgid, thread->tid);
+	if (faccessat(made->directory, name, F_OK, 0) == 0)
+		(void)snprintf(name, sizeof(name), "drmemtrace.%s-%llu.%u.%u.trace", thread->name,
+			       (unsigned long long)thread->serial, thread->tgid, thread->tid);
+	if (renameat(made->directory, part, made->directory, name) != 0)
+		return not_there(made, part, "cannot be renamed", report);
+	return LPL_OK;
+}
+
+static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_drmemtrace *made = (struct lpl_drmemtrace *)sink;
+
+	made->report = report;
+	LPL_TRY(finish_step(made));
+	for (size_t i = 0; i < made->threads; i++)
+		if (made->thread[i]->begun || made->thread[i]->count)
+			LPL_TRY(finish_file(made, made->thread[i], report));
+	if (fsync(made->directory) != 0 && errno != EINVAL && errno != EROFS)
+		return not_there(made, "", "cannot be synced", report);
+	return check_strict(made, 0);
+}
+
+/* ---- opening and closing ---- */
+
+static void free_all(struct lpl_drmemtrace *made)
+{
+	for (size_t i = 0; i < made->threads; i++) {
+		lpl_drmemtrace_free(made->thread[i]);
+		free(made->thread[i]);
+	}
+	free(made->thread);
+	free(made->known);
+	free(made->step.access);
+	lpl_code_close(made->code);
+	lpl_decoder_close(made->decoder);
+	lpl_tasks_free(&made->tasks);
+	lpl_map_free(&made->by_serial);
+	if (made->directory >= 0)
+		(void)close(made->directory);
+	if (made->top >= 0)
+		(void)close(made->top);
+	free(made->path);
+	free(made->part);
+	free(made);
+}
+
+/* All that is in the directory "trace" is ours: it was made here. */
+static void remove_files(const struct lpl_drmemtrace *made)
+{
+	const int fd = dup(made->directory);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	if (!directory && fd >= 0)
+		(void)close(fd);
+	if (!directory)
+		return;
+	while ((entry = readdir(directory)))
+		if (*entry->d_name != '.')
+			(void)unlinkat(made->directory, entry->d_name, 0);
+	(void)closedir(directory);
+}
+
+void lpl_drmemtrace_discard(struct lpl_drmemtrace *made)
+{
+	if (!made)
+		return;
+	if (made->directory >= 0)
+		remove_files(made);
+	if (made->top >= 0) {
+		(void)unlinkat(made->top, "trace", AT_REMOVEDIR);
+		(void)rmdir(made->part);
+	}
+	free_all(made);
+}
+
+static enum lpl_error refuse_existing(const char *path, const char *what, struct lpl_report *report)
+{
+	struct stat status;
+	char name[LPL_NAME_SIZE];
+
+	lpl_short_name(name, path);
+	return lstat(path, &status) == 0 ? lpl_fail(report, LPL_ERR_USAGE, "%s: %s", name, what) : LPL_OK;
+}
+
+static enum lpl_error make_directories(struct lpl_drmemtrace *made, struct lpl_report *report)
+{
+	const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	char name[LPL_NAME_SIZE];
+
+	LPL_TRY(refuse_existing(made->path, "exists; the trace's files go into a directory that is made for them",
+				report));
+	LPL_TRY(refuse_existing(made->part, "is there already, in use or left behind by a run that did not end; "
+				"remove it", report));
+	lpl_short_name(name, made->part);
+	if (mkdir(made->part, 0777) != 0)
+		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be made", name);
+	made->top = open(made->part, how);
+	if (made->top >= 0 && mkdirat(made->top, "trace", 0777) == 0)
+		made->directory = openat(made->top, "trace", how);
+	return made->directory >= 0 ? LPL_OK : lpl_fail(report, LPL_ERR_IO, "%s/trace: cannot be made", name);
+}
+
+static enum lpl_error begin(struct lpl_drmemtrace *made, const char *path, struct lpl_report *report)
+{
+	size_t length = strlen(path);
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (length == 0)
+		return lpl_fail(report, LPL_ERR_USAGE, "the output has no name");
+	made->path = strndup(path, length);
+	made->known = calloc(KNOWN, sizeof(*made->known));
+	if (!made->path || !made->known || asprintf(&made->part, "%s.part", made->path) < 0) {
+		made->part = NULL;
+		return no_memory(report);
+	}
+	LPL_TRY(lpl_code_open(&made->code, report));
+	LPL_TRY(lpl_decoder_open(&made->decoder, report));
+	return make_directories(made, report);
+}
+
+enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **result, const char *path,
+					     const struct lpl_export_options *options, struct lpl_report *report)
+{
+	struct lpl_drmemtrace *made;
+	enum lpl_error error;
+
+	*result = NULL;
+	if (!lpl_has_code(options->meta))
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: does not have the bytes of instructions: it was not "
+				"recorded with --code, or is reduced", options->trace);
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return no_memory(report);
+	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
+	made->top = made->directory = -1;
+	made->trace = options->trace;
+	made->strict = options->strict;
+	made->cycles_a_second = lpl_cycles_a_second(options->meta);
+	if (!made->cycles_a_second)
+		made->cycles_a_second = SECOND * 1000;
+	lpl_tasks_init(&made->tasks);
+	lpl_map_init(&made->by_serial, 1);
+	error = begin(made, path, report);
+	if (error)
+		lpl_drmemtrace_discard(made);
+	else
+		*result = made;
+	return error;
+}
+
+struct lpl_sink *lpl_drmemtrace_sink(struct lpl_drmemtrace *made)
+{
+	return &made->sink;
+}
+
+const struct lpl_export_result *lpl_drmemtrace_result(struct lpl_drmemtrace *made)
+{
+	struct lpl_losses *losses = &made->result.losses;
+
+	losses->own = made->losses.own;
+	losses->incomplete = made->losses.incomplete;
+	losses->undecoded = made->losses.undecoded;
+	losses->unfollowed = made->losses.unfollowed;
+	losses->gaps = made->losses.gaps;
+	return &made->result;
+}
+
+enum lpl_error lpl_drmemtrace_commit(struct lpl_drmemtrace *made, struct lpl_report *report)
+{
+	char name[LPL_NAME_SIZE];
+	enum lpl_error error = LPL_OK;
+
+	lpl_short_name(name, made->path);
+	if (fsync(made->top) != 0 && errno != EINVAL && errno != EROFS)
+		error = lpl_fail(report, LPL_ERR_IO, "%s.part: cannot be synced", name);
+	if (!error)
+		error = lpl_part_rename(made->part, made->path, name, report);
+	if (error) {
+		lpl_drmemtrace_discard(made);
+		return error;
+	}
+	error = lpl_sync_name(made->path, name, report);
+	free_all(made);
+	return error;
+}

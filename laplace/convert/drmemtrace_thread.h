@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a thread executed, on its way into a file of DynamoRIO's drmemtrace.
+ *
+ * Where an instruction went on is known at the thread's next one, and where an interrupt was taken, of a branch,
+ * when it returns: until then records wait.
+ */
+#ifndef LAPLACE_CONVERT_DRMEMTRACE_THREAD_H
+#define LAPLACE_CONVERT_DRMEMTRACE_THREAD_H
+
+#include <laplace/merge.h>
+
+#include "decode/decoder.h"
+
+#define DRMEMTRACE_NONE SIZE_MAX
+#define DRMEMTRACE_KNOWN 16384		/* instructions of which a reader of the file has the bytes */
+#define DRMEMTRACE_BUFFER 65536
+
+/* clients/drcachesim/common/trace_entry.h there: types, and `size` of a marker */
+enum {
+	DR_READ = 0, DR_WRITE = 1, DR_INSTRUCTION = 10, DR_JUMP = 11, DR_INDIRECT_JUMP = 12, DR_CALL = 14,
+	DR_INDIRECT_CALL = 15, DR_RETURN = 16, DR_THREAD = 22, DR_THREAD_EXIT = 23, DR_PROCESS = 24, DR_HEADER = 25,
+	DR_FOOTER = 26, DR_MARKER = 28, DR_NO_FETCH = 29, DR_SYSENTER = 31, DR_ENCODING = 47, DR_TAKEN = 48,
+	DR_UNTAKEN = 49
+};
+enum {
+	DR_KERNEL_EVENT = 0, DR_KERNEL_XFER = 1, DR_TIMESTAMP = 2, DR_CPU = 3, DR_FILE_TYPE = 9, DR_CACHE_LINE = 10,
+	DR_VERSION = 12, DR_WINDOW = 14, DR_PAGE_SIZE = 18, DR_BRANCH_TARGET = 29, DR_UNCOMPLETED = 41,
+	DR_HARDWARE_EVENT = 43, DR_HARDWARE_RETURN = 44
+};
+
+/* An access to memory, whole. */
+struct drmemtrace_access {
+	uint64_t address;
+	uint32_t length;
+	bool write;
+};
+
+/* An instruction that was executed, and what it referred to. */
+struct drmemtrace_step {
+	struct lpl_instruction instruction;
+	struct lpl_decoded decoded;
+	bool after_gap;			/* it is not known what precedes it */
+	bool interrupted;		/* after it, or in the middle of it, the processor went to a handler ... */
+	bool faulted;			/* ... because it could not complete */
+	struct drmemtrace_access *access;
+	size_t count, room;
+};
+
+struct drmemtrace_losses {
+	uint64_t own;			/* accesses that no operand makes */
+	uint64_t incomplete;		/* instructions that did not complete */
+	uint64_t undecoded;		/* ... that are none of 64 bits, or of which the bytes are not known */
+	uint64_t unfollowed;		/* ... of which it is not known where they went on */
+	uint64_t gaps;			/* places where something is missing */
+};
+
+/* What waits: an entry, and what is known of it. */
+struct drmemtrace_record {
+	uint16_t type, size;
+	uint64_t address;		/* or value */
+	uint64_t target;		/* of a branch: direct, or where it went */
+	uint8_t branch;			/* enum lpl_branch */
+	bool left_out, repeats;
+	uint8_t bytes[LPL_INSTRUCTION_MAX];
+};
+
+/* What was interrupted. */
+struct drmemtrace_frame {
+	bool user, open;		/* open: where it goes on is not known yet ... */
+	bool restarts;			/* ... but that it can be but here */
+	uint64_t pc;
+	size_t marker, before;		/* of an open one: its record, and that of the instruction before */
+};
+
+struct drmemtrace_bytes {
+	uint64_t address;
+	uint8_t length, bytes[LPL_INSTRUCTION_MAX];
+};
+
+struct drmemtrace_thread {
+	uint32_t tid, tgid;
+	uint64_t serial;
+	char name[LPL_TASK_NAME + 1];
+	bool begun;			/* the file has its beginning */
+	bool switched;			/* to it, since its last instruction: the time is to be said */
+	bool executes;			/* another program, or its first one, since it was in the kernel */
+	uint64_t gap;			/* how many there were in the trace when it ran last */
+	uint64_t windows;
+	struct drmemtrace_record *record;
+	size_t count, room;
+	size_t last;			/* the last instruction's; DRMEMTRACE_NONE: there was none, or a gap since */
+	struct drmemtrace_step before;	/* that instruction; without what it referred to */
+	struct drmemtrace_frame *frame;
+	size_t frames, frames_room;
+	uint64_t *signal;		/* where handlers of signals, that have not returned, interrupted it */
+	size_t signals, signals_room;
+	struct drmemtrace_bytes *known;
+	char *buffer;
+	size_t used;
+	/* where the buffer goes when it is full */
+	bool (*flush)(struct drmemtrace_thread *thread, void *context);
+	void *context;
+	struct drmemtrace_losses *losses;
+};
+
+/* Did it refer to less than what it has operands for? */
+static inline bool drmemtrace_is_short(const struct drmemtrace_step *step)
+{
+	return !step->decoded.repeats && step->count < step->decoded.reads + step->decoded.writes;
+}
+
+/* The next instruction of the thread; `time` in microseconds.  false: no memory, or flush() failed. */
+bool lpl_drmemtrace_step(struct drmemtrace_thread *thread, const struct drmemtrace_step *step, uint64_t time);
+/* What is left; then the end of the file. */
+bool lpl_drmemtrace_end(struct drmemtrace_thread *thread);
+void lpl_drmemtrace_free(struct drmemtrace_thread *thread);
+
+#endif
