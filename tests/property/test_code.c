@@ -184,7 +184,7 @@ static void map_page(struct lpl_code *code, uint64_t page, uint64_t frame)
 
 static void a_fetch_finds_its_instruction(void **state)
 {
-	const struct lpl_event first = code_event(0x7ffd, 64, 3, 0x11), second = code_event(0x3000, 64, 4, 0x22);
+	const struct lpl_event first = code_event(0x7ffd, 64, 3, 0x11), second = code_event(0x3000, 64, 20, 0x22);
 	const struct lpl_event loss = { .tag = LPL_EVENT_GAP, .arg = { 0, 1 } };
 	struct lpl_ref fetch = { .type = LPL_FETCH, .flags = LPL_USER, .space = 5, .address = 0x401ffd, .length = 3,
 				 .instr = 77 };
@@ -223,7 +223,16 @@ static void a_fetch_finds_its_instruction(void **state)
 	/* more than an instruction has */
 	fetch.length = 11;
 	assert_false(lpl_code_fetch(code, &fetch, &instruction));
+	/* a second part without a first, as where a trace begins */
+	instruction.length = 0;
+	fetch.length = 2;
+	fetch.instr = 99;
+	assert_true(lpl_code_fetch(code, &fetch, &instruction));
+	assert_int_equal(instruction.instr, 99);
+	assert_int_equal(instruction.length, 2);
+	/* translations that are known again do not bring code back */
 	assert_int_equal(lpl_code_follow(code, &loss, NULL), LPL_OK);
+	map_page(code, 0x402000, 3);
 	fetch = (struct lpl_ref){ .type = LPL_FETCH, .space = 5, .address = 0x402000, .length = 2 };
 	assert_false(lpl_code_fetch(code, &fetch, &instruction));
 	lpl_code_close(code);
@@ -239,10 +248,18 @@ static void expect(struct lpl_blocks *blocks, struct lpl_event event, enum lpl_e
 static void what_cannot_be_is_damage(void **state)
 {
 	struct lpl_blocks *blocks = new_map();
-	uint8_t byte;
+	uint8_t byte, both[6];
 
 	(void)state;
 	expect(blocks, code_event(PAGE - 4, 16, 4, 1), LPL_OK);
+	assert_int_equal(lpl_blocks_read(blocks, PAGE - 4, 1, &byte), 16);
+	assert_int_equal(lpl_blocks_read(blocks, PAGE - 5, 1, &byte), 0);
+	assert_int_equal(lpl_blocks_read(blocks, PAGE - 4, 6, both), 0);
+	/* the next block */
+	expect(blocks, code_event(PAGE, 32, 2, 7), LPL_OK);
+	assert_int_equal(lpl_blocks_read(blocks, PAGE - 4, 6, both), 16);
+	assert_memory_equal(both, "\1\1\1\1\7\7", 6);
+	assert_int_equal(lpl_blocks_read(blocks, PAGE, 3, both), 0);
 	expect(blocks, code_event(PAGE - 4, 16, 5, 1), LPL_ERR_DAMAGED);
 	expect(blocks, code_event(0, 16, 0, 1), LPL_ERR_DAMAGED);
 	expect(blocks, code_event(0, 8, 1, 1), LPL_ERR_DAMAGED);
