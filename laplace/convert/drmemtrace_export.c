@@ -348,8 +348,6 @@ static enum lpl_error finish_step(struct lpl_drmemtrace *made)
 		fit(made, step, true, step->decoded.writes);
 	}
 	step->faulted = step->interrupted && is_fault(step, vector);
-	step->after_gap = thread->gap != made->gaps;
-	thread->gap = made->gaps;
 	if (!lpl_drmemtrace_step(thread, step, time_of(made)))
 		return made->report->error ? made->report->error : no_memory(made->report);
 	step->instruction.length = 0;
@@ -395,6 +393,8 @@ static enum lpl_error take_ref(struct lpl_drmemtrace *made, const struct lpl_ref
 	if (!made->now && !run(made))
 		return no_memory(made->report);
 	made->of = made->now;
+	made->step.after_gap = made->of->gap != made->gaps;
+	made->of->gap = made->gaps;
 	made->step.count = 0;
 	made->cycle = ref->cycle;
 	(void)lpl_code_fetch(made->code, ref, &made->step.instruction);
