@@ -17,6 +17,7 @@
 
 #include <laplace/convert.h>
 #include <laplace/select.h>
+#include <laplace/translation.h>
 
 #include "base/array.h"
 #include "base/map.h"
@@ -54,6 +55,7 @@ struct lpl_drmemtrace {
 	int top, directory;		/* of `part`, and "trace" in it */
 	uint64_t cycles_a_second;
 	struct lpl_code *code;
+	struct lpl_translations *translations;
 	struct lpl_decoder *decoder;
 	struct known *known;
 	struct tasks tasks;
@@ -110,8 +112,9 @@ static struct drmemtrace_thread *new_thread(struct lpl_drmemtrace *made)
 	if (!thread)
 		return NULL;
 	thread->known = calloc(DRMEMTRACE_KNOWN, sizeof(*thread->known));
+	thread->page = calloc(DRMEMTRACE_PAGES, sizeof(*thread->page));
 	thread->buffer = malloc(DRMEMTRACE_BUFFER);
-	if (!thread->known || !thread->buffer || !lpl_reach(made->thread, made->threads_room, made->threads)) {
+	if (!thread->known || !thread->page || !thread->buffer || !lpl_reach(made->thread, made->threads_room, made->threads)) {
 		lpl_drmemtrace_free(thread);
 		free(thread);
 		return NULL;
@@ -206,8 +209,10 @@ static bool join_two(struct drmemtrace_access *to, const struct drmemtrace_acces
 	if (to->write != from->write || (to->address + to->length != from->address &&
 					 from->address + from->length != to->address))
 		return false;
-	if (from->address < to->address)
+	if (from->address < to->address) {
 		to->address = from->address;
+		to->frame = from->frame;
+	}
 	to->length += from->length;
 	return true;
 }
@@ -241,17 +246,20 @@ static size_t count_of(const struct drmemtrace_access *access, size_t count, boo
 /* What one operand is, with holes: from its first byte to its last.  false: it is too far. */
 static bool span(struct drmemtrace_access *access, size_t count, bool write, struct drmemtrace_access *whole)
 {
-	uint64_t first = UINT64_MAX, end = 0;
+	uint64_t first = UINT64_MAX, end = 0, frame = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (access[i].write != write)
 			continue;
-		if (access[i].address < first)
+		if (access[i].address < first) {
 			first = access[i].address;
+			frame = access[i].frame;
+		}
 		if (access[i].address + access[i].length > end)
 			end = access[i].address + access[i].length;
 	}
-	*whole = (struct drmemtrace_access){ .address = first, .length = (uint32_t)(end - first), .write = write };
+	*whole = (struct drmemtrace_access){ .address = first, .frame = frame, .length = (uint32_t)(end - first),
+					     .write = write };
 	return end > first && end - first <= EXTENT;
 }
 
@@ -356,6 +364,14 @@ static enum lpl_error finish_step(struct lpl_drmemtrace *made)
 
 /* ---- the stream ---- */
 
+/* + 1; 0: not known */
+static uint64_t frame_of(const struct lpl_drmemtrace *made, const struct lpl_ref *ref)
+{
+	struct lpl_translation found;
+
+	return lpl_translate(made->translations, ref->space, ref->address, &found) ? found.frame + 1 : 0;
+}
+
 static enum lpl_error add_access(struct lpl_drmemtrace *made, const struct lpl_ref *ref)
 {
 	struct drmemtrace_step *step = &made->step;
@@ -372,7 +388,8 @@ static enum lpl_error add_access(struct lpl_drmemtrace *made, const struct lpl_r
 	if (!lpl_reserve(step->access, step->room, step->count))
 		return no_memory(made->report);
 	step->access[step->count++] =
-		(struct drmemtrace_access){ .address = ref->address, .length = ref->length, .write = write };
+		(struct drmemtrace_access){ .address = ref->address, .frame = frame_of(made, ref),
+					    .length = ref->length, .write = write };
 	made->result.refs++;
 	return LPL_OK;
 }
@@ -396,6 +413,7 @@ static enum lpl_error take_ref(struct lpl_drmemtrace *made, const struct lpl_ref
 	made->step.after_gap = made->of->gap != made->gaps;
 	made->of->gap = made->gaps;
 	made->step.count = 0;
+	made->step.frame = frame_of(made, ref);
 	made->cycle = ref->cycle;
 	(void)lpl_code_fetch(made->code, ref, &made->step.instruction);
 	made->result.refs++;
@@ -444,6 +462,7 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 
 	made->report = report;
 	LPL_TRY(lpl_code_follow(made->code, event, report));
+	LPL_TRY(lpl_translations_follow(made->translations, event, report));
 	if (event->tag >= LPL_EVENT_TRANSLATION)
 		return LPL_OK;
 	made->now = NULL;
@@ -529,6 +548,7 @@ static void free_all(struct lpl_drmemtrace *made)
 	free(made->known);
 	free(made->step.access);
 	lpl_code_close(made->code);
+	lpl_translations_close(made->translations);
 	lpl_decoder_close(made->decoder);
 	lpl_tasks_free(&made->tasks);
 	lpl_map_free(&made->by_serial);
@@ -613,6 +633,7 @@ static enum lpl_error begin(struct lpl_drmemtrace *made, const char *path, struc
 		return no_memory(report);
 	}
 	LPL_TRY(lpl_code_open(&made->code, report));
+	LPL_TRY(lpl_translations_open(&made->translations, report));
 	LPL_TRY(lpl_decoder_open(&made->decoder, report));
 	return make_directories(made, report);
 }

@@ -66,6 +66,19 @@ static bool put_bytes(struct drmemtrace_thread *thread, const struct drmemtrace_
 	return true;
 }
 
+/* Where it is in physical memory, where a reader of the file does not know that. */
+static bool put_frame(struct drmemtrace_thread *thread, const struct drmemtrace_record *record)
+{
+	const uint64_t page = record->address / PAGE;
+	struct drmemtrace_page *known = &thread->page[page % DRMEMTRACE_PAGES];
+
+	if (!record->frame || (known->page == page && known->frame == record->frame))
+		return true;
+	*known = (struct drmemtrace_page){ .page = page, .frame = record->frame };
+	return put(thread, DR_MARKER, DR_PHYSICAL, (record->frame - 1) * PAGE + record->address % PAGE) &&
+	       put(thread, DR_MARKER, DR_VIRTUAL, record->address);
+}
+
 static bool is_instruction(const struct drmemtrace_record *record)
 {
 	return record->type >= DR_INSTRUCTION && record->type != DR_MARKER;
@@ -83,6 +96,8 @@ static bool put_record(struct drmemtrace_thread *thread, const struct drmemtrace
 
 	if (record->left_out)
 		return true;
+	if (!put_frame(thread, record))
+		return false;
 	if (is_instruction(record)) {
 		if (!put_bytes(thread, record))
 			return false;
@@ -185,6 +200,7 @@ static bool add_instruction(struct drmemtrace_thread *thread, const struct drmem
 	record->branch = (uint8_t)step->decoded.branch;
 	record->target = step->decoded.target;
 	record->repeats = step->decoded.repeats;
+	record->frame = step->frame;
 	memcpy(record->bytes, instruction->bytes, instruction->length);
 	thread->last = thread->count - 1;
 	return true;
@@ -192,7 +208,12 @@ static bool add_instruction(struct drmemtrace_thread *thread, const struct drmem
 
 static bool add_access(struct drmemtrace_thread *thread, const struct drmemtrace_access *access)
 {
-	return add(thread, access->write ? DR_WRITE : DR_READ, access->length, access->address) != NULL;
+	struct drmemtrace_record *record =
+		add(thread, access->write ? DR_WRITE : DR_READ, access->length, access->address);
+
+	if (record)
+		record->frame = access->frame;
+	return record != NULL;
 }
 
 /* With a prefix that repeats it: each repetition is an instruction, and only the first one is fetched. */
@@ -518,5 +539,6 @@ void lpl_drmemtrace_free(struct drmemtrace_thread *thread)
 	free(thread->frame);
 	free(thread->signal);
 	free(thread->known);
+	free(thread->page);
 	free(thread->buffer);
 }

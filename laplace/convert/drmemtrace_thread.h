@@ -14,6 +14,7 @@
 
 #define DRMEMTRACE_NONE SIZE_MAX
 #define DRMEMTRACE_KNOWN 16384		/* instructions of which a reader of the file has the bytes */
+#define DRMEMTRACE_PAGES 4096		/* pages of which it has the frame */
 #define DRMEMTRACE_BUFFER 65536
 
 /* clients/drcachesim/common/trace_entry.h there: types, and `size` of a marker */
@@ -25,13 +26,14 @@ enum {
 };
 enum {
 	DR_KERNEL_EVENT = 0, DR_KERNEL_XFER = 1, DR_TIMESTAMP = 2, DR_CPU = 3, DR_FILE_TYPE = 9, DR_CACHE_LINE = 10,
-	DR_VERSION = 12, DR_WINDOW = 14, DR_PAGE_SIZE = 18, DR_BRANCH_TARGET = 29, DR_UNCOMPLETED = 41,
+	DR_VERSION = 12, DR_WINDOW = 14, DR_PHYSICAL = 15, DR_VIRTUAL = 17, DR_PAGE_SIZE = 18, DR_BRANCH_TARGET = 29, DR_UNCOMPLETED = 41,
 	DR_HARDWARE_EVENT = 43, DR_HARDWARE_RETURN = 44
 };
 
 /* An access to memory, whole. */
 struct drmemtrace_access {
 	uint64_t address;
+	uint64_t frame;			/* of 4096 bytes, + 1; 0: not known */
 	uint32_t length;
 	bool write;
 };
@@ -39,6 +41,7 @@ struct drmemtrace_access {
 /* An instruction that was executed, and what it referred to. */
 struct drmemtrace_step {
 	struct lpl_instruction instruction;
+	uint64_t frame;			/* as above, of its first byte */
 	struct lpl_decoded decoded;
 	bool after_gap;			/* it is not known what precedes it */
 	bool interrupted;		/* after it, or in the middle of it, the processor went to a handler ... */
@@ -60,6 +63,7 @@ struct drmemtrace_record {
 	uint16_t type, size;
 	uint64_t address;		/* or value */
 	uint64_t target;		/* of a branch: direct, or where it went */
+	uint64_t frame;			/* of an access, or an instruction */
 	uint8_t branch;			/* enum lpl_branch */
 	bool left_out, repeats;
 	uint8_t bytes[LPL_INSTRUCTION_MAX];
@@ -76,6 +80,10 @@ struct drmemtrace_frame {
 struct drmemtrace_bytes {
 	uint64_t address;
 	uint8_t length, bytes[LPL_INSTRUCTION_MAX];
+};
+
+struct drmemtrace_page {
+	uint64_t page, frame;
 };
 
 struct drmemtrace_thread {
@@ -96,6 +104,7 @@ struct drmemtrace_thread {
 	uint64_t *signal;		/* where handlers of signals, that have not returned, interrupted it */
 	size_t signals, signals_room;
 	struct drmemtrace_bytes *known;
+	struct drmemtrace_page *page;
 	char *buffer;
 	size_t used;
 	/* where the buffer goes when it is full */
