@@ -77,10 +77,11 @@ static char *begin_champsim(struct lpl_exporter *exporter, char *out)
 
 /* ---- an instruction ---- */
 
+/* What is not known may be longer than an instruction is, and its bytes are none. */
 static bool is_same(const struct lpl_instruction *a, const struct lpl_instruction *b)
 {
-	return a->address == b->address && a->bits == b->bits && a->length == b->length &&
-	       memcmp(a->bytes, b->bytes, a->length) == 0;
+	return a->address == b->address && a->bits == b->bits &&
+	       (a->bits == 0 || (a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0));
 }
 
 /* All of it is known now.  What is no instruction, or not known, has no registers. */
