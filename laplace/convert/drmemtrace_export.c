@@ -32,6 +32,7 @@ enum {
 	UNKNOWN,		/* ... and that of what ran before the first event */
 	PAGE = 4096,
 	PAGE_FAULT = 14,
+	JOINED = 1024,		/* accesses of an instruction, at most, of which neighbours are looked for */
 	EXTENT = 16384,		/* at most, of an area that one operand is */
 	NAME = 160
 };
@@ -273,7 +274,8 @@ static void fit(struct lpl_drmemtrace *made, struct drmemtrace_step *step, bool 
 		return;
 	do {
 		before = step->count;
-		step->count = join(step->access, step->count, write);
+		if (step->count <= JOINED)
+			step->count = join(step->access, step->count, write);
 	} while (step->count < before);
 	if (count_of(step->access, step->count, write) <= operands)
 		return;
