@@ -24,6 +24,7 @@
 #include "base/output.h"
 #include "base/try.h"
 #include "drmemtrace_thread.h"
+#include "fields.h"
 #include "merge/tasks.h"
 
 enum {
@@ -66,6 +67,7 @@ struct lpl_drmemtrace {
 	struct drmemtrace_thread *now;	/* that runs; NULL: to be found */
 	struct drmemtrace_thread *of;	/* that the step is of */
 	struct drmemtrace_step step;	/* the instruction that is going on, of length 0: none */
+	bool kernel;			/* instructions of it are in the trace */
 	uint64_t cycle, gaps;
 	struct lpl_report *report;
 };
@@ -412,6 +414,7 @@ static enum lpl_error take_ref(struct lpl_drmemtrace *made, const struct lpl_ref
 	if (!made->now && !run(made))
 		return no_memory(made->report);
 	made->of = made->now;
+	made->kernel |= !(ref->flags & LPL_USER);
 	made->step.after_gap = made->of->gap != made->gaps;
 	made->of->gap = made->gaps;
 	made->step.count = 0;
@@ -501,17 +504,18 @@ static enum lpl_error not_there(const struct lpl_drmemtrace *made, const char *n
 static enum lpl_error finish_file(struct lpl_drmemtrace *made, struct drmemtrace_thread *thread,
 				  struct lpl_report *report)
 {
-	char part[NAME], name[NAME];
+	char part[NAME], name[NAME], type[8];
 	int fd;
 
 	if (!lpl_drmemtrace_end(thread))
 		return report->error ? report->error : no_memory(report);
 	part_name(part, thread);
-	fd = openat(made->directory, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || fsync(fd) != 0) {
+	put_le64(type, made->kernel ? DR_TYPE | DR_WHOLE_SYSTEM : DR_TYPE);
+	fd = openat(made->directory, part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || !lpl_write_all(fd, type, sizeof(type), DR_TYPE_AT) || fsync(fd) != 0) {
 		if (fd >= 0)
 			(void)close(fd);
-		return not_there(made, part, "cannot be synced", report);
+		return not_there(made, part, "cannot be completed", report);
 	}
 	(void)close(fd);
 	(void)snprintf(name, sizeof(name), "drmemtrace.%s.%u.%u.trace", *thread->name ? thread->name :

@@ -11,8 +11,6 @@
 enum {
 	ENTRY = 12,
 	FORMAT = 7,		/* TRACE_ENTRY_VERSION_RETIRED_INSTRUCTIONS_ONLY */
-	/* OFFLINE_FILE_TYPE_ARCH_X86_64, _ENCODINGS, _WHOLE_SYSTEM */
-	FILE_TYPE = 0x40 | 0x200 | 0x40000,
 	CACHE_LINE = 64,
 	PAGE = 4096,
 	WAITING = 512		/* records, before some are written */
@@ -39,7 +37,7 @@ static bool put(struct drmemtrace_thread *thread, unsigned int type, unsigned in
 static bool put_beginning(struct drmemtrace_thread *thread)
 {
 	return put(thread, DR_HEADER, 0, FORMAT) && put(thread, DR_MARKER, DR_VERSION, FORMAT) &&
-	       put(thread, DR_MARKER, DR_FILE_TYPE, FILE_TYPE) && put(thread, DR_THREAD, 4, thread->tid) &&
+	       put(thread, DR_MARKER, DR_FILE_TYPE, DR_TYPE) && put(thread, DR_THREAD, 4, thread->tid) &&
 	       put(thread, DR_PROCESS, 4, thread->tgid) && put(thread, DR_MARKER, DR_CACHE_LINE, CACHE_LINE) &&
 	       put(thread, DR_MARKER, DR_PAGE_SIZE, PAGE) && put(thread, DR_MARKER, DR_WINDOW, 0);
 }
