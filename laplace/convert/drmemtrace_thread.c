@@ -408,7 +408,7 @@ static bool return_to_kernel(struct drmemtrace_thread *thread, uint64_t pc)
 {
 	struct drmemtrace_frame *frame = thread->frames ? &thread->frame[thread->frames - 1] : NULL;
 
-	/* it may go on just behind itself, to be serializing */
+	/* it may go on just after itself, to be serializing */
 	if (!frame || frame->user || pc == next_of(&thread->record[thread->last]))
 		return true;
 	thread->frames--;

@@ -5,7 +5,7 @@
  *
  * Each thread has a file, with timestamps among its entries.  Of all files the one with the lowest
  * timestamp goes on, up to its next: the order in which they were traced.  A thread is a task here, and a
- * process's number its address space; who runs is said by events.
+ * process's number its address space; which thread runs is said by events.
  */
 #include <inttypes.h>
 #include <string.h>
