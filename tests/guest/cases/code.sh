@@ -41,7 +41,7 @@ grep '^401' "$WORK/rewrite.executed" | LC_ALL=C sort -u >"$WORK/rewrite.text"
 LC_ALL=C comm -23 "$WORK/rewrite.text" "$WORK/rewrite.file" >"$WORK/rewrite.others"
 [ ! -s "$WORK/rewrite.others" ] || fail "executed, but not in the file: $(head -n 1 "$WORK/rewrite.others")"
 for n in $(seq 1 200); do
-	printf '30000100 b8%02x000000\n30000ffd b80000%02x00\n' "$n" "$n"
+	printf '30000100 b8%02x000000\n30000ffd b80000%02x00\n30000ffd b8000055aa\n' "$n" "$n"
 done >"$WORK/rewrite.expected"
 grep -E '^(30000100|30000ffd) ' "$WORK/rewrite.executed" >"$WORK/rewrite.found"
 expect_same "code that was written anew" "$WORK/rewrite.expected" "$WORK/rewrite.found"
