@@ -90,8 +90,7 @@ static enum lpl_error open_part(struct lpl_output *output, struct lpl_report *re
 	}
 	if (errno == EEXIST)
 		return lpl_fail(report, LPL_ERR_USAGE,
-				"%s.part: is there already, in use or left behind by a run that did"
-				" not end; read what it holds, then remove it, or allow"
+				"%s.part: " LPL_LEFT_PART "; read what it holds, then remove it, or allow"
 				" overwriting", output->name);
 	return lpl_fail(report, out_of_space(errno) ? LPL_ERR_FULL : LPL_ERR_IO,
 			"%s.part: cannot be created", output->name);
@@ -443,6 +442,15 @@ bool lpl_write_all(int fd, const void *bytes, size_t count, off_t offset)
 		done += (size_t)n;
 	}
 	return true;
+}
+
+enum lpl_error lpl_refuse_existing(const char *path, const char *what, struct lpl_report *report)
+{
+	struct stat status;
+	char name[LPL_NAME_SIZE];
+
+	lpl_short_name(name, path);
+	return lstat(path, &status) == 0 ? lpl_fail(report, LPL_ERR_USAGE, "%s: %s", name, what) : LPL_OK;
 }
 
 enum lpl_error lpl_part_rename(const char *part, const char *path, const char *name,

@@ -94,6 +94,10 @@ void lpl_output_discard(struct lpl_output *output);
  * has it.  false: it is taken, until `fd` is closed.
  */
 bool lpl_part_is_locked(int fd);
+/* Complain, with LPL_ERR_USAGE and `what`, if there is anything of that name. */
+enum lpl_error lpl_refuse_existing(const char *path, const char *what, struct lpl_report *report);
+/* ... what of a ".part". */
+#define LPL_LEFT_PART "is there already, in use or left by a run that did not end"
 /* Rename what is whole; never in the place of what is there. */
 enum lpl_error lpl_part_rename(const char *part, const char *path, const char *name,
 			       struct lpl_report *report);

@@ -23,18 +23,18 @@
 #include "base/map.h"
 #include "base/output.h"
 #include "base/try.h"
+#include "drmemtrace_access.h"
 #include "drmemtrace_thread.h"
+#include "instructions.h"
 #include "fields.h"
 #include "merge/tasks.h"
+#include "translate/code.h"
 
 enum {
-	KNOWN = 8192,		/* instructions that were decoded */
 	IDLE = 4194304,		/* above Linux' largest number of a task: the idle task's ... */
 	UNKNOWN,		/* ... and that of what ran before the first event */
 	PAGE = 4096,
 	PAGE_FAULT = 14,
-	JOINED = 1024,		/* accesses of an instruction, at most, of which neighbours are looked for */
-	EXTENT = 16384,		/* at most, of an area that one operand is */
 	NAME = 160
 };
 
@@ -50,14 +50,12 @@ struct known {
 struct lpl_drmemtrace {
 	struct lpl_sink sink;
 	struct lpl_export_result result;
-	struct drmemtrace_losses losses;
 	const char *trace;
 	bool strict;
 	char *path, *part;
 	int top, directory;		/* of `part`, and "trace" in it */
 	uint64_t cycles_a_second;
 	struct lpl_code *code;
-	struct lpl_translations *translations;
 	struct lpl_decoder *decoder;
 	struct known *known;
 	struct tasks tasks;
@@ -125,7 +123,7 @@ static struct drmemtrace_thread *new_thread(struct lpl_drmemtrace *made)
 	thread->last = DRMEMTRACE_NONE;
 	thread->flush = flush;
 	thread->context = made;
-	thread->losses = &made->losses;
+	thread->losses = &made->result.losses;
 	thread->gap = made->gaps;
 	made->thread[made->threads++] = thread;
 	return thread;
@@ -181,133 +179,12 @@ static bool run(struct lpl_drmemtrace *made)
 
 /* ---- an instruction ---- */
 
-/*
- * What the processor refers to by itself when it goes to a handler: where that is, of the interrupt table, and
- * descriptors; then it pushes five words, or six.  Where that begins among them; `count` if it does not.
- */
-static size_t find_delivery(const struct drmemtrace_access *access, size_t count)
-{
-	size_t writes = 0, first;
-
-	while (writes < count && writes < 6) {
-		const struct drmemtrace_access *at = &access[count - 1 - writes];
-
-		if (!at->write || at->length != 8 || (writes && at->address != at[1].address + 8))
-			break;
-		writes++;
-	}
-	if (writes < 5)
-		return count;
-	first = count - writes;
-	for (size_t i = first; i >= 2 && i + 10 > first && !access[i - 1].write; i--)
-		if (!access[i - 2].write && access[i - 2].length == 8 && access[i - 1].length == 8 &&
-		    access[i - 2].address % 16 == 0 && access[i - 1].address == access[i - 2].address + 8)
-			return i - 2;
-	return count;
-}
-
-/* Two that are neighbours become one; false: they are not. */
-static bool join_two(struct drmemtrace_access *to, const struct drmemtrace_access *from)
-{
-	if (to->write != from->write || (to->address + to->length != from->address &&
-					 from->address + from->length != to->address))
-		return false;
-	if (from->address < to->address) {
-		to->address = from->address;
-		to->frame = from->frame;
-	}
-	to->length += from->length;
-	return true;
-}
-
-/* Neighbours, of one kind, become one access. */
-static size_t join(struct drmemtrace_access *access, size_t count, bool write)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct drmemtrace_access now = access[i];
-		size_t k = 0;
-
-		while (k < kept && !(now.write == write && join_two(&access[k], &now)))
-			k++;
-		if (k == kept)
-			access[kept++] = now;
-	}
-	return kept;
-}
-
-static size_t count_of(const struct drmemtrace_access *access, size_t count, bool write)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < count; i++)
-		found += access[i].write == write;
-	return found;
-}
-
-/* What one operand is, with holes: from its first byte to its last.  false: it is too far. */
-static bool span(struct drmemtrace_access *access, size_t count, bool write, struct drmemtrace_access *whole)
-{
-	uint64_t first = UINT64_MAX, end = 0, frame = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (access[i].write != write)
-			continue;
-		if (access[i].address < first) {
-			first = access[i].address;
-			frame = access[i].frame;
-		}
-		if (access[i].address + access[i].length > end)
-			end = access[i].address + access[i].length;
-	}
-	*whole = (struct drmemtrace_access){ .address = first, .frame = frame, .length = (uint32_t)(end - first),
-					     .write = write };
-	return end > first && end - first <= EXTENT;
-}
-
-/* As many as there are operands: what is more is the processor's own, unless one operand is a large area. */
-static void fit(struct lpl_drmemtrace *made, struct drmemtrace_step *step, bool write, unsigned int operands)
-{
-	struct drmemtrace_access whole;
-	size_t kept = 0, left = operands, before;
-
-	if (count_of(step->access, step->count, write) <= operands)
-		return;
-	do {
-		before = step->count;
-		if (step->count <= JOINED)
-			step->count = join(step->access, step->count, write);
-	} while (step->count < before);
-	if (count_of(step->access, step->count, write) <= operands)
-		return;
-	if (operands == 1 && step->decoded.branch == LPL_BRANCH_NONE &&
-	    span(step->access, step->count, write, &whole)) {
-		for (size_t i = 0; i < step->count; i++)
-			if (step->access[i].write == write) {
-				step->access[i] = whole;
-				break;
-			}
-	} else {
-		made->losses.own += count_of(step->access, step->count, write) - operands;
-	}
-	for (size_t i = 0; i < step->count; i++) {
-		if (step->access[i].write == write && left == 0)
-			continue;
-		left -= step->access[i].write == write;
-		step->access[kept++] = step->access[i];
-	}
-	step->count = kept;
-}
-
 static bool decode(struct lpl_drmemtrace *made, const struct lpl_instruction *instruction,
 		   struct lpl_decoded *decoded)
 {
-	struct known *known = &made->known[instruction->address % KNOWN];
+	struct known *known = &made->known[instruction->address % LPL_INSTRUCTIONS_KNOWN];
 
-	if (known->instruction.address != instruction->address || known->instruction.bits != instruction->bits ||
-	    known->instruction.length != instruction->length ||
-	    memcmp(known->instruction.bytes, instruction->bytes, instruction->length) != 0) {
+	if (!lpl_same_instruction(&known->instruction, instruction)) {
 		known->instruction = *instruction;
 		known->valid = instruction->bits == 64 && lpl_decode(made->decoder, instruction, &known->decoded);
 	}
@@ -339,25 +216,26 @@ static enum lpl_error finish_step(struct lpl_drmemtrace *made)
 {
 	struct drmemtrace_step *step = &made->step;
 	struct drmemtrace_thread *thread = made->of;
+	struct lpl_losses *losses = &made->result.losses;
 	unsigned int vector;
 	size_t own;
 
 	if (step->instruction.length == 0)
 		return LPL_OK;
 	if (!decode(made, &step->instruction, &step->decoded)) {
-		made->losses.undecoded++;
+		losses->undecoded++;
 		thread->gap = UINT64_MAX;
 		step->instruction.length = 0;
 		return LPL_OK;
 	}
-	own = find_delivery(step->access, step->count);
+	own = lpl_drmemtrace_delivery(step->access, step->count);
 	step->interrupted = own < step->count;
 	vector = step->interrupted ? (unsigned int)(step->access[own].address % PAGE / 16) : 0;
-	made->losses.own += step->count - own;
+	losses->own += step->count - own;
 	step->count = own;
 	if (!step->decoded.repeats) {
-		fit(made, step, false, step->decoded.reads);
-		fit(made, step, true, step->decoded.writes);
+		losses->own += lpl_drmemtrace_fit(step, false, step->decoded.reads);
+		losses->own += lpl_drmemtrace_fit(step, true, step->decoded.writes);
 	}
 	step->faulted = step->interrupted && is_fault(step, vector);
 	if (!lpl_drmemtrace_step(thread, step, time_of(made)))
@@ -373,7 +251,7 @@ static uint64_t frame_of(const struct lpl_drmemtrace *made, const struct lpl_ref
 {
 	struct lpl_translation found;
 
-	return lpl_translate(made->translations, ref->space, ref->address, &found) ? found.frame + 1 : 0;
+	return lpl_translate(lpl_code_translations(made->code), ref->space, ref->address, &found) ? found.frame + 1 : 0;
 }
 
 static enum lpl_error add_access(struct lpl_drmemtrace *made, const struct lpl_ref *ref)
@@ -382,7 +260,7 @@ static enum lpl_error add_access(struct lpl_drmemtrace *made, const struct lpl_r
 	const bool write = ref->type == LPL_WRITE;
 
 	if (step->instruction.length == 0) {
-		made->losses.own++;
+		made->result.losses.own++;
 		return LPL_OK;
 	}
 	if ((ref->flags & LPL_SECOND) && step->count && step->access[step->count - 1].write == write) {
@@ -432,7 +310,6 @@ static enum lpl_error check_strict(struct lpl_drmemtrace *made, uint64_t number)
 
 	if (!made->strict)
 		return LPL_OK;
-	(void)lpl_drmemtrace_result(made);
 	if (!*lpl_losses_text(&made->result.losses, text))
 		return LPL_OK;
 	text[strlen(text) - 1] = '\0';
@@ -467,7 +344,6 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 
 	made->report = report;
 	LPL_TRY(lpl_code_follow(made->code, event, report));
-	LPL_TRY(lpl_translations_follow(made->translations, event, report));
 	if (event->tag >= LPL_EVENT_TRANSLATION)
 		return LPL_OK;
 	made->now = NULL;
@@ -554,7 +430,6 @@ static void free_all(struct lpl_drmemtrace *made)
 	free(made->known);
 	free(made->step.access);
 	lpl_code_close(made->code);
-	lpl_translations_close(made->translations);
 	lpl_decoder_close(made->decoder);
 	lpl_tasks_free(&made->tasks);
 	lpl_map_free(&made->by_serial);
@@ -597,24 +472,14 @@ void lpl_drmemtrace_discard(struct lpl_drmemtrace *made)
 	free_all(made);
 }
 
-static enum lpl_error refuse_existing(const char *path, const char *what, struct lpl_report *report)
-{
-	struct stat status;
-	char name[LPL_NAME_SIZE];
-
-	lpl_short_name(name, path);
-	return lstat(path, &status) == 0 ? lpl_fail(report, LPL_ERR_USAGE, "%s: %s", name, what) : LPL_OK;
-}
-
 static enum lpl_error make_directories(struct lpl_drmemtrace *made, struct lpl_report *report)
 {
 	const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	char name[LPL_NAME_SIZE];
 
-	LPL_TRY(refuse_existing(made->path, "exists; the trace's files go into a directory that is made for them",
+	LPL_TRY(lpl_refuse_existing(made->path, "exists; the trace's files go into a directory that is made for them",
 				report));
-	LPL_TRY(refuse_existing(made->part, "is there already, in use or left behind by a run that did not end; "
-				"remove it", report));
+	LPL_TRY(lpl_refuse_existing(made->part, LPL_LEFT_PART "; remove it", report));
 	lpl_short_name(name, made->part);
 	if (mkdir(made->part, 0777) != 0)
 		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be made", name);
@@ -633,13 +498,12 @@ static enum lpl_error begin(struct lpl_drmemtrace *made, const char *path, struc
 	if (length == 0)
 		return lpl_fail(report, LPL_ERR_USAGE, "the output has no name");
 	made->path = strndup(path, length);
-	made->known = calloc(KNOWN, sizeof(*made->known));
+	made->known = calloc(LPL_INSTRUCTIONS_KNOWN, sizeof(*made->known));
 	if (!made->path || !made->known || asprintf(&made->part, "%s.part", made->path) < 0) {
 		made->part = NULL;
 		return no_memory(report);
 	}
 	LPL_TRY(lpl_code_open(&made->code, report));
-	LPL_TRY(lpl_translations_open(&made->translations, report));
 	LPL_TRY(lpl_decoder_open(&made->decoder, report));
 	return make_directories(made, report);
 }
@@ -652,8 +516,7 @@ enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **result, con
 
 	*result = NULL;
 	if (!lpl_has_code(options->meta))
-		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: does not have the bytes of instructions: it was not "
-				"recorded with --code, or is reduced", options->trace);
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: " LPL_NO_CODE, options->trace);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return no_memory(report);
@@ -679,15 +542,8 @@ struct lpl_sink *lpl_drmemtrace_sink(struct lpl_drmemtrace *made)
 	return &made->sink;
 }
 
-const struct lpl_export_result *lpl_drmemtrace_result(struct lpl_drmemtrace *made)
+const struct lpl_export_result *lpl_drmemtrace_result(const struct lpl_drmemtrace *made)
 {
-	struct lpl_losses *losses = &made->result.losses;
-
-	losses->own = made->losses.own;
-	losses->incomplete = made->losses.incomplete;
-	losses->undecoded = made->losses.undecoded;
-	losses->unfollowed = made->losses.unfollowed;
-	losses->gaps = made->losses.gaps;
 	return &made->result;
 }
 

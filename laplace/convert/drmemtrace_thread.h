@@ -8,6 +8,7 @@
 #ifndef LAPLACE_CONVERT_DRMEMTRACE_THREAD_H
 #define LAPLACE_CONVERT_DRMEMTRACE_THREAD_H
 
+#include <laplace/convert.h>
 #include <laplace/merge.h>
 
 #include "decode/decoder.h"
@@ -50,14 +51,6 @@ struct drmemtrace_step {
 	bool faulted;			/* ... because it could not complete */
 	struct drmemtrace_access *access;
 	size_t count, room;
-};
-
-struct drmemtrace_losses {
-	uint64_t own;			/* accesses that no operand makes */
-	uint64_t incomplete;		/* instructions that did not complete */
-	uint64_t undecoded;		/* ... that are none of 64 bits, or of which the bytes are not known */
-	uint64_t unfollowed;		/* ... of which it is not known where they went on */
-	uint64_t gaps;			/* places where something is missing */
 };
 
 /* What waits: an entry, and what is known of it. */
@@ -112,7 +105,7 @@ struct drmemtrace_thread {
 	/* where the buffer goes when it is full */
 	bool (*flush)(struct drmemtrace_thread *thread, void *context);
 	void *context;
-	struct drmemtrace_losses *losses;
+	struct lpl_losses *losses;
 };
 
 /* Did it refer to less than what it has operands for? */

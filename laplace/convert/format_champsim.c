@@ -13,16 +13,12 @@
  * tracers that use Pin write it.  Whether a branch was taken is known by where the next instruction is; so
  * a record is written when that has been fetched.
  */
-#include <laplace/code.h>
-
-#include <stdlib.h>
 #include <string.h>
 
-#include "decode/decoder.h"
 #include "decode/registers.h"
-#include "exporter.h"
+#include "instructions.h"
 
-enum { WRITES = 2, READS = 4, KNOWN = 8192 };
+enum { WRITES = 2, READS = 4 };
 
 struct record {
 	uint64_t address;
@@ -32,7 +28,6 @@ struct record {
 };
 _Static_assert(sizeof(struct record) == 64, "a record of ChampSim's");
 
-/* Most instructions were executed before. */
 struct known {
 	struct lpl_instruction instruction;
 	struct lpl_registers registers;
@@ -40,64 +35,30 @@ struct known {
 };
 
 struct champsim {
-	struct lpl_code *code;
-	struct lpl_decoder *decoder;
-	struct known *known;		/* by address */
-	struct lpl_instruction instruction;	/* of length 0: there is none */
-	const struct known *is;		/* that instruction; NULL: not looked up yet */
+	struct lpl_instructions instructions;
+	struct known known[LPL_INSTRUCTIONS_KNOWN];
+	const struct known *is;		/* the instruction that is going on; NULL: not looked up yet */
 	struct record record;
 	unsigned int writes, reads, of_element;	/* that it has so far */
 };
 
-static bool open_champsim(void *state)
-{
-	struct champsim *champsim = state;
-
-	champsim->known = calloc(KNOWN, sizeof(*champsim->known));
-	return champsim->known && lpl_code_open(&champsim->code, NULL) == LPL_OK;
-}
-
-static void free_champsim(void *state)
-{
-	struct champsim *champsim = state;
-
-	lpl_code_close(champsim->code);
-	lpl_decoder_close(champsim->decoder);
-	free(champsim->known);
-}
-
-static char *begin_champsim(struct lpl_exporter *exporter, char *out)
-{
-	struct champsim *champsim = exporter->state;
-
-	if (!lpl_has_code(exporter->options.meta))
-		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, LPL_NO_CODE);
-	return lpl_decoder_open(&champsim->decoder, exporter->report) == LPL_OK ? out : NULL;
-}
-
 /* ---- an instruction ---- */
-
-/* What is not known may be longer than an instruction is, and its bytes are none. */
-static bool is_same(const struct lpl_instruction *a, const struct lpl_instruction *b)
-{
-	return a->address == b->address && a->bits == b->bits &&
-	       (a->bits == 0 || (a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0));
-}
 
 /* All of it is known now.  What is no instruction, or not known, has no registers. */
 static void look_up(struct lpl_exporter *exporter, struct champsim *champsim)
 {
-	const struct lpl_instruction *instruction = &champsim->instruction;
-	struct known *known = &champsim->known[instruction->address % KNOWN];
+	const struct lpl_decoder *decoder = champsim->instructions.decoder;
+	const struct lpl_instruction *now = &champsim->instructions.now;
+	struct known *known = &champsim->known[now->address % LPL_INSTRUCTIONS_KNOWN];
 
 	if (champsim->is)
 		return;
-	if (!is_same(&known->instruction, instruction)) {
-		known->instruction = *instruction;
-		(void)lpl_find_registers(champsim->decoder, instruction, &known->registers);
-		(void)lpl_decode(champsim->decoder, instruction, &known->decoded);
+	if (!lpl_same_instruction(&known->instruction, now)) {
+		known->instruction = *now;
+		(void)lpl_find_registers(decoder, now, &known->registers);
+		(void)lpl_decode(decoder, now, &known->decoded);
 	}
-	if (instruction->bits == 0)
+	if (now->bits == 0)
 		exporter->result.losses.instructions++;
 	champsim->is = known;
 }
@@ -121,7 +82,7 @@ static char *write_record(struct champsim *champsim, char *out, uint64_t next)
 	const struct lpl_registers *registers = &champsim->is->registers;
 	struct record *record = &champsim->record;
 
-	record->address = champsim->instruction.address;
+	record->address = champsim->instructions.now.address;
 	record->is_branch = writes_ip(registers);
 	record->is_taken = record->is_branch && is_taken(&champsim->is->decoded, next);
 	for (unsigned int i = 0; i < WRITES && i < registers->writes; i++)
@@ -138,11 +99,11 @@ static char *write_rest(struct lpl_exporter *exporter, char *out, uint64_t next)
 {
 	struct champsim *champsim = exporter->state;
 
-	if (champsim->instruction.length == 0)
+	if (champsim->instructions.now.length == 0)
 		return out;
 	look_up(exporter, champsim);
 	out = write_record(champsim, out, next);
-	champsim->instruction.length = 0;
+	champsim->instructions.now.length = 0;
 	champsim->is = NULL;
 	return out;
 }
@@ -157,8 +118,8 @@ static char *write_last(struct lpl_exporter *exporter, char *out)
 /* Those of the processor itself, between instructions, have a count of their own, and are no instruction's. */
 static bool is_of_instruction(const struct champsim *champsim, const struct lpl_ref *ref)
 {
-	return champsim->instruction.length != 0 && (ref->type == LPL_READ || ref->type == LPL_WRITE) &&
-	       ref->instr == champsim->instruction.instr && ref->address != 0;
+	return champsim->instructions.now.length != 0 && (ref->type == LPL_READ || ref->type == LPL_WRITE) &&
+	       ref->instr == champsim->instructions.now.instr && ref->address != 0;
 }
 
 static bool place(struct champsim *champsim, const struct lpl_ref *ref)
@@ -186,7 +147,7 @@ static char *write_data(struct lpl_exporter *exporter, char *out, const struct l
 	look_up(exporter, champsim);
 	if (champsim->is->decoded.repeats &&
 	    champsim->of_element == champsim->is->decoded.reads + champsim->is->decoded.writes)
-		out = write_record(champsim, out, champsim->instruction.address);
+		out = write_record(champsim, out, champsim->instructions.now.address);
 	if (!place(champsim, ref))
 		exporter->result.losses.data_left_out++;
 	return out;
@@ -200,29 +161,19 @@ static char *write_champsim(struct lpl_exporter *exporter, char *out, const stru
 		return write_data(exporter, out, ref);
 	if (!(ref->flags & LPL_SECOND))
 		out = write_rest(exporter, out, ref->address);
-	(void)lpl_code_fetch(champsim->code, ref, &champsim->instruction);
+	(void)lpl_code_fetch(champsim->instructions.code, ref, &champsim->instructions.now);
 	return out;
-}
-
-/* NULL: an event is nothing that is written. */
-static char *follow(struct lpl_exporter *exporter, char *out, const struct lpl_event *event)
-{
-	struct champsim *champsim = exporter->state;
-
-	(void)out;
-	(void)lpl_code_follow(champsim->code, event, exporter->report);
-	return NULL;
 }
 
 const struct lpl_format lpl_format_champsim = {
 	.name = "champsim",
 	.fields = "ip, is_branch, branch_taken, destination and source registers, destination and source memory",
 	.traits = LPL_FORMAT_BINARY | LPL_FORMAT_EXPORT_ONLY | LPL_FORMAT_CODE | LPL_WITH_WRITES | LPL_WITH_FETCHES,
-	.write_begin = begin_champsim,
+	.write_begin = lpl_instructions_begin,
 	.write_ref = write_champsim,
-	.write_event = follow,
+	.write_event = lpl_instructions_follow,
 	.write_rest = write_last,
 	.export_state = sizeof(struct champsim),
-	.export_begin = open_champsim,
-	.export_free = free_champsim,
+	.export_begin = lpl_instructions_open,
+	.export_free = lpl_instructions_free,
 };

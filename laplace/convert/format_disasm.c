@@ -8,68 +8,30 @@
  * Spaces, addresses and bytes are hexadecimal.  An instruction is known when what follows its fetch is, for it may
  * go on on another page.
  */
-#include <laplace/code.h>
-
-#include <stdlib.h>
 #include <string.h>
 
-#include "decode/decoder.h"
-#include "exporter.h"
+#include "instructions.h"
 
-enum {
-	KNOWN = 8192,		/* texts that are kept */
-	COLUMN = 22		/* from the bytes to the text, at least */
-};
+enum { COLUMN = 22 };		/* from the bytes to the text, at least */
 
-/* Most instructions were executed before. */
 struct known {
 	struct lpl_instruction instruction;
 	char text[LPL_DISASSEMBLY_SIZE];
 };
 
 struct disassembly {
-	struct lpl_code *code;
-	struct lpl_decoder *decoder;
-	struct known *known;			/* by address */
-	struct lpl_instruction instruction;	/* of length 0: there is none to be written */
+	struct lpl_instructions instructions;
+	struct known known[LPL_INSTRUCTIONS_KNOWN];
 };
-
-static bool open_disassembly(void *state)
-{
-	struct disassembly *disassembly = state;
-
-	disassembly->known = calloc(KNOWN, sizeof(*disassembly->known));
-	return disassembly->known && lpl_code_open(&disassembly->code, NULL) == LPL_OK;
-}
-
-static void free_disassembly(void *state)
-{
-	struct disassembly *disassembly = state;
-
-	lpl_code_close(disassembly->code);
-	lpl_decoder_close(disassembly->decoder);
-	free(disassembly->known);
-}
-
-static char *begin_disassembly(struct lpl_exporter *exporter, char *out)
-{
-	struct disassembly *disassembly = exporter->state;
-
-	if (!lpl_has_code(exporter->options.meta))
-		return lpl_export_refuse(exporter, LPL_ERR_UNSUPPORTED, LPL_NO_CODE);
-	return lpl_decoder_open(&disassembly->decoder, exporter->report) == LPL_OK ? out : NULL;
-}
 
 static const char *text_of(struct disassembly *disassembly)
 {
-	const struct lpl_instruction *instruction = &disassembly->instruction;
-	struct known *known = &disassembly->known[instruction->address % KNOWN];
+	const struct lpl_instruction *now = &disassembly->instructions.now;
+	struct known *known = &disassembly->known[now->address % LPL_INSTRUCTIONS_KNOWN];
 
-	if (known->instruction.address != instruction->address || known->instruction.bits != instruction->bits ||
-	    known->instruction.length != instruction->length ||
-	    memcmp(known->instruction.bytes, instruction->bytes, instruction->length) != 0) {
-		known->instruction = *instruction;
-		lpl_disassemble(disassembly->decoder, instruction, known->text);
+	if (!lpl_same_instruction(&known->instruction, now)) {
+		known->instruction = *now;
+		lpl_disassemble(disassembly->instructions.decoder, now, known->text);
 	}
 	return known->text;
 }
@@ -79,7 +41,7 @@ static char *write_instruction(struct lpl_exporter *exporter, char *out)
 {
 	static const char digits[] = "0123456789abcdef";
 	struct disassembly *disassembly = exporter->state;
-	struct lpl_instruction *instruction = &disassembly->instruction;
+	struct lpl_instruction *instruction = &disassembly->instructions.now;
 	char *bytes;
 
 	if (instruction->length == 0)
@@ -122,18 +84,8 @@ static char *write_disassembly(struct lpl_exporter *exporter, char *out, const s
 		out = write_instruction(exporter, out);
 	if (ref->type != LPL_FETCH)
 		return write_data(out, ref);
-	(void)lpl_code_fetch(disassembly->code, ref, &disassembly->instruction);
+	(void)lpl_code_fetch(disassembly->instructions.code, ref, &disassembly->instructions.now);
 	return out;
-}
-
-/* NULL: it is written as any other event, where events are. */
-static char *follow(struct lpl_exporter *exporter, char *out, const struct lpl_event *event)
-{
-	struct disassembly *disassembly = exporter->state;
-
-	(void)out;
-	(void)lpl_code_follow(disassembly->code, event, exporter->report);
-	return NULL;
 }
 
 const struct lpl_format lpl_format_disasm = {
@@ -141,11 +93,11 @@ const struct lpl_format lpl_format_disasm = {
 	.fields = "u|k SPACE ADDRESS BYTES INSTRUCTION, and r|w|p|q ADDRESS,LENGTH of each of its data references",
 	.traits = LPL_FORMAT_EXPORT_ONLY | LPL_FORMAT_CODE | LPL_FORMAT_EVENTS | LPL_WITH_SPACE | LPL_WITH_LENGTH |
 		  LPL_WITH_TYPES | LPL_WITH_MODE,
-	.write_begin = begin_disassembly,
+	.write_begin = lpl_instructions_begin,
 	.write_ref = write_disassembly,
-	.write_event = follow,
+	.write_event = lpl_instructions_follow,
 	.write_rest = write_instruction,
 	.export_state = sizeof(struct disassembly),
-	.export_begin = open_disassembly,
-	.export_free = free_disassembly,
+	.export_begin = lpl_instructions_open,
+	.export_free = lpl_instructions_free,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Traces of DynamoRIO's drmemtrace, as drraw2trace leaves them (clients/drcachesim/common/trace_entry.h
- * there): entries of 12 bytes, whose type says what the other fields are.
+ * there): entries of 12 bytes, where the type says what the other fields are.
  *
  * Each thread has a file, with timestamps among its entries.  Of all files the one with the lowest
  * timestamp goes on, up to its next: the order in which they were traced.  A thread is a task here, and a

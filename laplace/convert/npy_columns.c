@@ -193,16 +193,6 @@ void lpl_npy_columns_discard(struct lpl_npy_columns *made)
 	free(made);
 }
 
-static enum lpl_error refuse_existing(const char *path, const char *what, struct lpl_report *report)
-{
-	struct stat status;
-	char name[LPL_NAME_SIZE];
-
-	lpl_short_name(name, path);
-	return lstat(path, &status) == 0 ? lpl_fail(report, LPL_ERR_USAGE, "%s: %s", name, what) :
-					   LPL_OK;
-}
-
 static enum lpl_error make_directory(struct lpl_npy_columns *made, struct lpl_report *report)
 {
 	char name[LPL_NAME_SIZE];
@@ -234,10 +224,9 @@ static enum lpl_error open_file(struct lpl_npy_columns *made, int i, struct lpl_
 
 static enum lpl_error open_all(struct lpl_npy_columns *made, struct lpl_report *report)
 {
-	LPL_TRY(refuse_existing(made->path, "exists; columns go into a directory that is made for "
+	LPL_TRY(lpl_refuse_existing(made->path, "exists; columns go into a directory that is made for "
 				"them", report));
-	LPL_TRY(refuse_existing(made->part, "is there already, in use or left behind by a run that "
-				"did not end; remove it", report));
+	LPL_TRY(lpl_refuse_existing(made->part, LPL_LEFT_PART "; remove it", report));
 	LPL_TRY(make_directory(made, report));
 	for (int i = 0; i < COLUMNS; i++)
 		LPL_TRY(open_file(made, i, report));

@@ -7,7 +7,16 @@
 #ifndef LAPLACE_DECODE_DECODER_H
 #define LAPLACE_DECODE_DECODER_H
 
+#include <string.h>
+
 #include <laplace/code.h>
+
+/* The same bytes at the same address?  What is not known may be longer than an instruction is, and has no bytes. */
+static inline bool lpl_same_instruction(const struct lpl_instruction *a, const struct lpl_instruction *b)
+{
+	return a->address == b->address && a->bits == b->bits &&
+	       (a->bits == 0 || (a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0));
+}
 
 #define LPL_DISASSEMBLY_SIZE	160	/* of an instruction's text, with the byte that ends it */
 

@@ -50,6 +50,11 @@ void lpl_code_close(struct lpl_code *code)
 	free(code);
 }
 
+struct lpl_translations *lpl_code_translations(struct lpl_code *code)
+{
+	return code->translations;
+}
+
 enum lpl_error lpl_code_follow(struct lpl_code *code, const struct lpl_event *event,
 			       struct lpl_report *report)
 {

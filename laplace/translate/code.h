@@ -14,6 +14,10 @@
 extern "C" {
 #endif
 
+/* The map of translations that fetches are found by, for what else is to be looked up there. */
+struct lpl_translations;
+struct lpl_translations *lpl_code_translations(struct lpl_code *code);
+
 struct lpl_blocks;
 enum lpl_error lpl_blocks_open(struct lpl_blocks **blocks, struct lpl_report *report);
 void lpl_blocks_close(struct lpl_blocks *blocks);	/* NULL is fine */

@@ -8,7 +8,7 @@
 
 enum { NAME = 600, TITLE = 40 };
 
-/* A row, or, of a share of nobody, the titles. */
+/* A row; without a share, the titles. */
 static void add_function(struct table *table, const struct function_faults *faults,
 			 const struct function_share *share)
 {

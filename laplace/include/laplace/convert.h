@@ -132,7 +132,7 @@ struct lpl_losses {
 	uint64_t fetches_left_out;
 	uint64_t walks;		/* of page tables, written as reads and writes */
 	uint64_t purposes;	/* LPL_WALK_FLAGS, which no format has */
-	uint64_t frames;	/* not known: references whose page counts as one of its own */
+	uint64_t frames;	/* not known: references to pages that count as ones of their own */
 	uint64_t frames_left_out;	/* ... which were left out for that */
 	uint64_t instructions;	/* of which the bytes are not known */
 	uint64_t data_left_out;	/* by a format with instructions: of none, or more than it has room for */
@@ -183,7 +183,7 @@ enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **made, const
 /* Where to send the stream, with all events; owned by it.  With `strict` it fails as an exporter's does. */
 struct lpl_sink *lpl_drmemtrace_sink(struct lpl_drmemtrace *made);
 /* As of now; owned by it. */
-const struct lpl_export_result *lpl_drmemtrace_result(struct lpl_drmemtrace *made);
+const struct lpl_export_result *lpl_drmemtrace_result(const struct lpl_drmemtrace *made);
 /* After finish(): it gets its name, unless that exists by then.  Frees, in any case. */
 enum lpl_error lpl_drmemtrace_commit(struct lpl_drmemtrace *made, struct lpl_report *report);
 /* Instead: nothing is left of it.  NULL is fine. */

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# `laplace sim --by function' of a real run: the faults of a program whose functions reference known pages, and what
+# `laplace sim --by function' of a real run: the faults of a program with functions that reference known pages, and what
 # the trace has of one of its functions, counted another way.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
 export XDG_CACHE_HOME=$WORK/cache
