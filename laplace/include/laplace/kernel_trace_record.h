@@ -142,6 +142,11 @@ enum ktr_how {
 	ARG(tag, DEVICE, 5, "device", KTR_HEX) \
 	ARG(tag, INODE, 6, "inode", KTR_HEX) \
 	ARG(tag, OFFSET, 7, "offset", KTR_HEX)
+/* A file's page; or, without an inode, an anonymous page or one of shared memory, which has a swap \
+ * entry if there is a place in swap for it. */
+#define KTR_FOLIO_ARGS(ARG, tag) \
+	KTR_CACHE_ARGS(ARG, tag) \
+	ARG(tag, SLOT, 5, "swap entry", KTR_HEX)
 #define KTR_SYSCALL_ARGS(ARG, tag) \
 	ARG(tag, NUMBER, 0, "number", KTR_DECIMAL) \
 	ARG(tag, ABI, 1, "ABI", KTR_DECIMAL)		/* KTR_ABI_* */
@@ -330,7 +335,25 @@ enum ktr_how {
 	EVENT(KTR_PASS, 32, "pass", KTR_PLAIN, "") \
 	ARG(KTR_PASS, DEVICE, 0, "device", KTR_HEX) \
 	ARG(KTR_PASS, INODE, 1, "inode", KTR_HEX) \
-	ARG(KTR_PASS, TAKEN, 2, "taken", KTR_DECIMAL)
+	ARG(KTR_PASS, TAKEN, 2, "taken", KTR_DECIMAL) \
+\
+	/* reclaim takes a page's frame: the page has left memory, and was not truncated, invalidated or \
+	 * migrated.  A file's page has no swap entry (KTR_NONE); one that is anonymous or of shared \
+	 * memory has 0, KTR_NONE, 0 for device, inode and offset, and the entry by which its \
+	 * KTR_SWAP_OUT named it, or KTR_NONE if it was dropped without swap (MADV_FREE).  The current \
+	 * task is the one that reclaims.  Dirty: 1 for a page that was written to its device or to swap \
+	 * for this, 0 for one that was clean, KTR_NONE if that is not known */ \
+	EVENT(KTR_RECLAIM, 33, "reclaim", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_RECLAIM) \
+	ARG(KTR_RECLAIM, RECLAIMER, 6, "reclaimer", KTR_DECIMAL)	/* enum ktr_reclaimer */ \
+	ARG(KTR_RECLAIM, DIRTY, 7, "dirty", KTR_SIGNED) \
+\
+	/* a page that reclaim had taken comes back, named as in KTR_RECLAIM, in another frame; \
+	 * activated: 1 if the kernel finds that it came back so soon that more memory for active \
+	 * pages would have kept it, else 0 */ \
+	EVENT(KTR_REFAULT, 34, "refault", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_REFAULT) \
+	ARG(KTR_REFAULT, ACTIVATED, 6, "activated", KTR_DECIMAL)
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)
@@ -351,7 +374,8 @@ KTR_TASK_ARGS(KTR_DEFINE_ARG, KTR_TASK)		/* task-create, space-assign, exec */
 KTR_RANGE_ARGS(KTR_DEFINE_ARG, KTR_RANGE)	/* map, unmap, shm-attach, mprotect, discard,
 						 * present */
 KTR_PAGES_ARGS(KTR_DEFINE_ARG, KTR_PAGES)	/* page-own, huge-map, huge-split */
-KTR_CACHE_ARGS(KTR_DEFINE_ARG, KTR_CACHE)	/* cache-add, cache-remove */
+KTR_CACHE_ARGS(KTR_DEFINE_ARG, KTR_CACHE)	/* cache-add, cache-remove, and all folio arguments */
+KTR_FOLIO_ARGS(KTR_DEFINE_ARG, KTR_FOLIO)	/* reclaim, refault */
 KTR_SWAP_ARGS(KTR_DEFINE_ARG, KTR_SWAP)		/* swap-out, swap-in */
 KTR_SYSCALL_ARGS(KTR_DEFINE_ARG, KTR_SYSCALL)	/* syscall-enter, syscall-exit */
 
@@ -388,6 +412,13 @@ enum ktr_file {
 enum ktr_context {
 	KTR_CONTEXT_TASK = 0,
 	KTR_CONTEXT_INTERRUPT = 1
+};
+
+enum ktr_reclaimer {
+	KTR_RECLAIM_KSWAPD = 0,	/* the kernel's own thread, in the background */
+	KTR_RECLAIM_DIRECT = 1,	/* a task that wanted memory itself */
+	KTR_RECLAIM_CGROUP = 2,	/* a cgroup is at its limit */
+	KTR_RECLAIM_OTHER = 3	/* somebody asked for it (memory.reclaim), or it is not known */
 };
 
 #define KTR_PROT_READ	1
