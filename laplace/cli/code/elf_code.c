@@ -8,15 +8,16 @@
  */
 #include "elf_code.h"
 
-#include <elf.h>
-#include <endian.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "elf_file.h"
 
-enum { BUILD_ID = 64, MOST_NOTES = 1 << 16 };
+enum { BUILD_ID = 64, MOST_NOTES = 1 << 16, FIRST_LABEL = 4 };
+#define MOST_BYTES	(UINT64_C(256) << 20)	/* of a table */
+
+static const char no_memory[] = "takes more memory than there is";
 
 struct segment {
 	uint64_t offset, size, address;
@@ -41,50 +42,58 @@ struct elf_code {
 	size_t symbols, symbol_room;
 	struct piece *piece;		/* by address */
 	size_t pieces, piece_room;
-	char *names, *section_names;
+	char *names;
 	bool whole;
 	char build_id[2 * BUILD_ID + 1];
 };
 
+/* ---- the file ---- */
+
+/* NULL: what kind of file it is, and its headers. */
+static const char *open_elf(Elf *elf, GElf_Ehdr *header)
+{
+	size_t sections, segments;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, header) ||
+	    header->e_ident[EI_DATA] != ELFDATA2LSB)
+		return "is no ELF file of a PC";
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+		return "is neither a program nor a shared object";
+	/* where a table lies beyond the file's end, libelf finds it empty */
+	if (elf_getshdrnum(elf, &sections) || elf_getphdrnum(elf, &segments) ||
+	    (!sections && header->e_shoff) || segments < header->e_phnum)
+		return "is damaged: a table lies beyond its end";
+	return NULL;
+}
+
+/* What a section holds; NULL and `why`: it is not all there. */
+static Elf_Data *data_of(Elf_Scn *section, const GElf_Shdr *header, const char **why)
+{
+	Elf_Data *data = NULL;
+
+	if (header->sh_size > MOST_BYTES)
+		*why = "is damaged: a table has more than 256 MiB";
+	else if (!(data = elf_getdata(section, NULL)))
+		*why = "is damaged: a table lies beyond its end";
+	return data;
+}
+
 /* ---- segments ---- */
 
 /* Those with code. */
-static bool read_segments(struct elf_code *code, struct elf_file *file)
+static const char *read_segments(struct elf_code *code, Elf *elf)
 {
-	const size_t size = file->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-	unsigned char *bytes = elf_file_part(file, file->segments_at, file->segments * size);
+	GElf_Phdr header;
 
-	for (uint32_t i = 0; bytes && i < file->segments; i++) {
-		struct segment segment;
-		uint32_t type, flags;
-
-		if (file->is_64) {
-			const Elf64_Phdr *header = (void *)(bytes + i * size);
-
-			type = le32toh(header->p_type);
-			flags = le32toh(header->p_flags);
-			segment = (struct segment){ le64toh(header->p_offset),
-						    le64toh(header->p_filesz),
-						    le64toh(header->p_vaddr) };
-		} else {
-			const Elf32_Phdr *header = (void *)(bytes + i * size);
-
-			type = le32toh(header->p_type);
-			flags = le32toh(header->p_flags);
-			segment = (struct segment){ le32toh(header->p_offset),
-						    le32toh(header->p_filesz),
-						    le32toh(header->p_vaddr) };
-		}
-		if (type != PT_LOAD || !(flags & PF_X))
+	for (int i = 0; gelf_getphdr(elf, i, &header); i++) {
+		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X))
 			continue;
-		if (!lpl_reach(code->segment, code->segment_room, code->segments)) {
-			file->why = elf_no_memory;
-			break;
-		}
-		code->segment[code->segments++] = segment;
+		if (!lpl_reach(code->segment, code->segment_room, code->segments))
+			return no_memory;
+		code->segment[code->segments++] =
+			(struct segment){ header.p_offset, header.p_filesz, header.p_vaddr };
 	}
-	free(bytes);
-	return !file->why;
+	return NULL;
 }
 
 /* ---- the build ID ---- */
@@ -97,168 +106,164 @@ static void take_note(struct elf_code *code, const unsigned char *note, size_t l
 				"0123456789abcdef"[half ? note[i] & 15 : note[i] >> 4];
 }
 
-/* Notes that are not what they should be are as none: a file has its functions without them. */
-static void find_build_id(struct elf_code *code, const unsigned char *bytes, size_t size)
+static void find_build_id(struct elf_code *code, Elf_Data *notes)
 {
-	while (size >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr header;
-		uint64_t name, text;
+	size_t at = 0, next, name, text;
+	GElf_Nhdr note;
 
-		memcpy(&header, bytes, sizeof(header));
-		name = ((uint64_t)le32toh(header.n_namesz) + 3) & ~UINT64_C(3);
-		text = ((uint64_t)le32toh(header.n_descsz) + 3) & ~UINT64_C(3);
-		bytes += sizeof(header);
-		size -= sizeof(header);
-		if (name > size || text > size - name)
-			return;
-		if (le32toh(header.n_type) == NT_GNU_BUILD_ID && name == 4 &&
-		    memcmp(bytes, "GNU", 4) == 0) {
-			take_note(code, bytes + name, le32toh(header.n_descsz));
-			return;
-		}
-		bytes += name + text;
-		size -= name + text;
+	for (; (next = gelf_getnote(notes, at, &note, &name, &text)) > 0; at = next) {
+		const unsigned char *bytes = notes->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp(bytes + name, "GNU", sizeof("GNU")) != 0)
+			continue;
+		take_note(code, bytes + text, note.n_descsz);
+		return;
 	}
 }
 
-static void read_build_id(struct elf_code *code, struct elf_file *file)
+/* Notes that are not what they should be are as none: a file has its functions without them. */
+static void read_build_id(struct elf_code *code, Elf *elf)
 {
-	for (uint32_t i = 0; i < file->sections && !*code->build_id; i++) {
-		const struct elf_section *section = &file->section[i];
-		unsigned char *bytes;
+	Elf_Scn *section = NULL;
 
-		if (section->type != SHT_NOTE || section->size > MOST_NOTES)
-			continue;
-		bytes = elf_file_part(file, section->offset, section->size);
-		if (bytes)
-			find_build_id(code, bytes, section->size);
-		free(bytes);
-		file->why = NULL;
+	while (!*code->build_id && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		Elf_Data *notes;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
+		    header.sh_size <= MOST_NOTES && (notes = elf_getdata(section, NULL)))
+			find_build_id(code, notes);
 	}
 }
 
 /* ---- symbols ---- */
 
-static bool is_code(const struct elf_section *section)
+static bool is_code(const GElf_Shdr *section)
 {
-	return (section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == (SHF_ALLOC | SHF_EXECINSTR) &&
-	       section->address <= UINT64_MAX - section->size;
+	return (section->sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) == (SHF_ALLOC | SHF_EXECINSTR) &&
+	       section->sh_addr <= UINT64_MAX - section->sh_size;
 }
 
 /* Functions before labels, and names that others link with before others. */
 static unsigned int rank_of(unsigned int type, unsigned int binding)
 {
-	const unsigned int first = type == STT_NOTYPE ? 4 : 0;
+	const unsigned int first = type == STT_NOTYPE ? FIRST_LABEL : 0;
 
 	return first + (binding == STB_GLOBAL ? 1U : binding == STB_WEAK ? 2U : 3U);
 }
 
-static bool add(struct elf_code *code, struct elf_file *file, const struct symbol *symbol)
+static bool add(struct elf_code *code, const struct symbol *symbol)
 {
-	if (!lpl_reach(code->symbol, code->symbol_room, code->symbols)) {
-		file->why = elf_no_memory;
+	if (!lpl_reach(code->symbol, code->symbol_room, code->symbols))
 		return false;
-	}
 	code->symbol[code->symbols++] = *symbol;
 	return true;
 }
 
-static bool add_symbol(struct elf_code *code, struct elf_file *file, const Elf64_Sym *from,
-		       uint64_t names)
+/* false: there is no memory for it. */
+static bool add_symbol(struct elf_code *code, Elf *elf, const GElf_Sym *from, uint64_t names)
 {
-	const unsigned int type = ELF64_ST_TYPE(from->st_info);
+	const unsigned int type = GELF_ST_TYPE(from->st_info);
 	const uint64_t first = from->st_value;
-	const struct elf_section *section;
 	struct symbol symbol = { .first = first,
-				 .rank = rank_of(type, ELF64_ST_BIND(from->st_info)) };
+				 .rank = rank_of(type, GELF_ST_BIND(from->st_info)) };
+	GElf_Shdr section;
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) ||
-	    from->st_shndx == SHN_UNDEF || from->st_shndx >= file->sections ||
-	    from->st_name >= names)
+	    from->st_shndx == SHN_UNDEF || from->st_name >= names ||
+	    !gelf_getshdr(elf_getscn(elf, from->st_shndx), &section))
 		return true;
-	section = &file->section[from->st_shndx];
 	symbol.name = code->names + from->st_name;
-	if (!is_code(section) || !*symbol.name || first < section->address ||
-	    first - section->address >= section->size)
+	if (!is_code(&section) || !*symbol.name || first < section.sh_addr ||
+	    first - section.sh_addr >= section.sh_size)
 		return true;
-	symbol.limit = section->address + section->size;
+	symbol.limit = section.sh_addr + section.sh_size;
 	if (from->st_size && from->st_size <= symbol.limit - first)
 		symbol.end = first + from->st_size;
 	else if (from->st_size)
 		symbol.end = symbol.limit;
-	return add(code, file, &symbol);
+	return add(code, &symbol);
 }
 
-static Elf64_Sym symbol_of(const struct elf_file *file, const unsigned char *bytes, size_t i)
+/* They remain when the file is closed. */
+static const char *copy_names(struct elf_code *code, Elf *elf, const GElf_Shdr *table,
+			      uint64_t *size)
 {
-	const Elf64_Sym *symbol = (const void *)bytes;
-	const Elf32_Sym *symbol_32 = (const void *)bytes;
+	Elf_Scn *section = elf_getscn(elf, table->sh_link);
+	const char *why = "is damaged: its symbols have no names";
+	Elf_Data *names;
+	GElf_Shdr header;
 
-	symbol += i;
-	symbol_32 += i;
-	if (file->is_64)
-		return (Elf64_Sym){ le32toh(symbol->st_name),  symbol->st_info,
-				    symbol->st_other,          le16toh(symbol->st_shndx),
-				    le64toh(symbol->st_value), le64toh(symbol->st_size) };
-	return (Elf64_Sym){ le32toh(symbol_32->st_name),  symbol_32->st_info,
-			    symbol_32->st_other,          le16toh(symbol_32->st_shndx),
-			    le32toh(symbol_32->st_value), le32toh(symbol_32->st_size) };
+	if (!gelf_getshdr(section, &header) || header.sh_type != SHT_STRTAB)
+		return why;
+	names = data_of(section, &header, &why);
+	if (!names)
+		return why;
+	*size = names->d_size;
+	code->names = malloc(names->d_size + 1);
+	if (!code->names)
+		return no_memory;
+	if (names->d_size)
+		memcpy(code->names, names->d_buf, names->d_size);
+	code->names[names->d_size] = '\0';
+	return NULL;
 }
 
-static bool read_symbols(struct elf_code *code, struct elf_file *file,
-			 const struct elf_section *table)
+static const char *read_symbols(struct elf_code *code, Elf *elf, Elf_Scn *section,
+				const GElf_Shdr *table)
 {
-	const size_t size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	const struct elf_section *names =
-		table->link < file->sections ? &file->section[table->link] : NULL;
-	unsigned char *bytes;
+	uint64_t names;
+	const char *why = copy_names(code, elf, table, &names);
+	Elf_Data *data = why ? NULL : data_of(section, table, &why);
+	GElf_Sym symbol;
 
-	if (table->entry != size || !names || names->type != SHT_STRTAB) {
-		file->why = "is damaged: its symbols have another size, or no names";
-		return false;
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		if (!add_symbol(code, elf, &symbol, names))
+			return no_memory;
 	}
-	bytes = elf_file_part(file, table->offset, table->size);
-	code->names = bytes ? elf_file_part(file, names->offset, names->size) : NULL;
-	for (size_t i = 0; code->names && i < table->size / size; i++) {
-		const Elf64_Sym symbol = symbol_of(file, bytes, i);
+	return why;
+}
 
-		if (!add_symbol(code, file, &symbol, names->size))
-			break;
+/* All of the file's symbols; or those that others link with, if it has no others. */
+static const char *read_table(struct elf_code *code, Elf *elf)
+{
+	Elf_Scn *section = NULL, *found = NULL;
+	GElf_Shdr header, table;
+
+	while (!code->whole && (section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_SYMTAB && (header.sh_type != SHT_DYNSYM || found)))
+			continue;
+		code->whole = header.sh_type == SHT_SYMTAB;
+		found = section;
+		table = header;
 	}
-	free(bytes);
-	return !file->why;
+	return found ? read_symbols(code, elf, found, &table) : NULL;
 }
 
 /* Of what the linker makes, which has no symbols: ".plt", ".plt.sec" ... */
-static bool name_sections(struct elf_code *code, struct elf_file *file)
+static const char *name_sections(struct elf_code *code, Elf *elf)
 {
-	const struct elf_section *names =
-		file->names < file->sections ? &file->section[file->names] : NULL;
+	static const char plt[] = ".plt";
+	Elf_Scn *section = NULL;
+	size_t names;
 
-	if (!names || names->type != SHT_STRTAB)
-		return true;
-	code->section_names = elf_file_part(file, names->offset, names->size);
-	for (uint32_t i = 0; code->section_names && i < file->sections; i++) {
-		const struct elf_section *section = &file->section[i];
-		const uint64_t end = section->address + section->size;
-		const char *name = section->name < names->size ?
-			code->section_names + section->name : "";
-		const struct symbol symbol = {
-			.first = section->address, .end = end, .limit = end, .name = name
-		};
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+		struct symbol symbol = { .name = plt };
 
-		if (is_code(section) && section->size &&
-		    strncmp(symbol.name, ".plt", 4) == 0 && !add(code, file, &symbol))
-			break;
-	}
-	return !file->why;
-}
-
-static const struct elf_section *find_table(const struct elf_file *file, uint32_t type)
-{
-	for (uint32_t i = 0; i < file->sections; i++) {
-		if (file->section[i].type == type)
-			return &file->section[i];
+		if (!gelf_getshdr(section, &header) || !is_code(&header) || !header.sh_size ||
+		    !(name = elf_strptr(elf, names, header.sh_name)) ||
+		    strncmp(name, plt, strlen(plt)) != 0)
+			continue;
+		symbol.first = header.sh_addr;
+		symbol.end = symbol.limit = header.sh_addr + header.sh_size;
+		if (!add(code, &symbol))
+			return no_memory;
 	}
 	return NULL;
 }
@@ -288,9 +293,9 @@ static void choose(struct elf_code *code)
 
 		if (last && last->rank && last->first == symbol->first)
 			continue;
-		if (symbol->rank > 4 && symbol->first < covered)
+		if (symbol->rank > FIRST_LABEL && symbol->first < covered)
 			continue;
-		if (symbol->rank && symbol->rank <= 4 && symbol->end > covered)
+		if (symbol->rank && symbol->rank <= FIRST_LABEL && symbol->end > covered)
 			covered = symbol->end;
 		code->symbol[kept++] = *symbol;
 	}
@@ -357,41 +362,38 @@ static bool arrange(struct elf_code *code)
 
 /* ---- all of it ---- */
 
-static bool read_all(struct elf_code *code, struct elf_file *file)
+static const char *read_all(struct elf_code *code, Elf *elf)
 {
-	const struct elf_section *table;
+	GElf_Ehdr header;
+	const char *why = open_elf(elf, &header);
 
-	if (!read_segments(code, file))
-		return false;
-	read_build_id(code, file);
-	table = find_table(file, SHT_SYMTAB);
-	code->whole = table != NULL;
-	if (!table)
-		table = find_table(file, SHT_DYNSYM);
-	if ((table && !read_symbols(code, file, table)) || !name_sections(code, file))
-		return false;
-	if (!arrange(code))
-		file->why = elf_no_memory;
-	return !file->why;
+	if (!why)
+		why = read_segments(code, elf);
+	if (!why)
+		why = read_table(code, elf);
+	if (!why)
+		why = name_sections(code, elf);
+	if (!why && !arrange(code))
+		why = no_memory;
+	if (!why)
+		read_build_id(code, elf);
+	return why;
 }
 
 struct elf_code *elf_code_read(int fd, const char **why)
 {
 	struct elf_code *code = calloc(1, sizeof(*code));
-	struct elf_file file;
+	Elf *elf = NULL;
 
-	*why = NULL;
-	if (!code) {
-		*why = elf_no_memory;
-		return NULL;
-	}
-	if (!elf_file_open(&file, fd) || !read_all(code, &file)) {
-		*why = file.why;
-		elf_code_free(code);
-		code = NULL;
-	}
-	elf_file_close(&file);
-	return code;
+	/* not mapped: the file may become shorter meanwhile */
+	if (code && elf_version(EV_CURRENT) != EV_NONE)
+		elf = elf_begin(fd, ELF_C_READ, NULL);
+	*why = !code ? no_memory : !elf ? "cannot be read" : read_all(code, elf);
+	elf_end(elf);
+	if (!*why)
+		return code;
+	elf_code_free(code);
+	return NULL;
 }
 
 void elf_code_free(struct elf_code *code)
@@ -402,7 +404,6 @@ void elf_code_free(struct elf_code *code)
 	free(code->symbol);
 	free(code->piece);
 	free(code->names);
-	free(code->section_names);
 	free(code);
 }
 
