@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The bytes of the instructions that are executed; see code.h. */
+/* The bytes of the instructions that are executed, and system calls; see code.h. */
 #define NEED_CPU_REG_SHORTCUTS 1
 #include "bochs.h"
 #include "cpu/cpu.h"
@@ -147,6 +147,22 @@ static void note_crossing(uint64_t page)
 	crosses_before(page);
 	if (laplace.state != LAPLACE_OFF)
 		note_instruction(CPU->get_laddr(BX_SEG_REG_CS, CPU->get_rip()));
+}
+
+/* ---- system calls ---- */
+
+void laplace_system_call(enum lpl_system_call instruction)
+{
+	struct kernel_trace_record record;
+
+	if (laplace.state != LAPLACE_ON)
+		return;
+	memset(&record, 0, sizeof(record));
+	record.tag = LPL_EVENT_SYSTEM_CALL;
+	record.space = laplace.space;
+	record.arg[LPL_EVENT_SYSTEM_CALL_NUMBER] = CPU->get_reg32(BX_32BIT_REG_EAX);
+	record.arg[LPL_EVENT_SYSTEM_CALL_INSTRUCTION] = instruction;
+	laplace_emit_own_event(&record);
 }
 
 /* ---- its life ---- */

@@ -7,6 +7,8 @@
  * (laplace/translate/code.h), and nothing is done where an instruction is executed.  When recording begins,
  * Bochs forgets all, to decode it again; the instruction that is under way then is looked up.  So is one that
  * crosses pages, each time: Bochs finds what it has decoded by the first page alone (physical.h).
+ *
+ * What is called by an instruction that calls the kernel is in a register, so that is an event, too.
  */
 #ifndef LAPLACE_CODE_CC_H
 #define LAPLACE_CODE_CC_H

@@ -80,12 +80,26 @@ void laplace_waiting(void);
 #define BX_INSTR_CNEAR_BRANCH_TAKEN(cpu_id, branch_eip, new_eip)
 #define BX_INSTR_CNEAR_BRANCH_NOT_TAKEN(cpu_id, branch_eip)
 #define BX_INSTR_UCNEAR_BRANCH(cpu_id, what, branch_eip, new_eip)
+/* System calls (code.cc).  SYSCALL and SYSENTER refer to nothing, so it is no matter that they are over by then. */
+void laplace_system_call(enum lpl_system_call instruction);
 #define BX_INSTR_FAR_BRANCH(cpu_id, what, prev_cs, prev_eip, new_cs, new_eip) \
-	do { (void)(prev_cs); (void)(prev_eip); } while (0)
-
+	do { \
+		(void)(prev_cs); \
+		(void)(prev_eip); \
+		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.instructions) && \
+		    ((what) == BX_INSTR_IS_SYSCALL || (what) == BX_INSTR_IS_SYSENTER)) \
+			laplace_system_call((what) == BX_INSTR_IS_SYSCALL ? LPL_CALL_SYSCALL : LPL_CALL_SYSENTER); \
+	} while (0)
 
 #define BX_INSTR_EXCEPTION(cpu_id, vector, error_code)	laplace_exception()
-#define BX_INSTR_INTERRUPT(cpu_id, vector)		laplace_delivery_begins()
+/* (`type` is a parameter of the one function that calls it, BX_CPU_C::interrupt().) */
+#define BX_INSTR_INTERRUPT(cpu_id, vector) \
+	do { \
+		if (LAPLACE_UNLIKELY(BX_CPU_THIS_PTR laplace.instructions) && (vector) == 0x80 && \
+		    type == BX_SOFTWARE_INTERRUPT) \
+			laplace_system_call(LPL_CALL_INTERRUPT); \
+		laplace_delivery_begins(); \
+	} while (0)
 #define BX_INSTR_HWINTERRUPT(cpu_id, vector, cs, eip)	laplace_delivery_begins()
 
 #define BX_INSTR_CLFLUSH(cpu_id, laddr, paddr)

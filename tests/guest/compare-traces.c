@@ -67,7 +67,8 @@ static bool is_walk(const struct lpl_ref *ref)
 static bool is_left_out(const struct comparison *c, const struct lpl_event *event)
 {
 	return (c->without_translations && ((event->tag >= LPL_EVENT_TRANSLATION &&
-					     event->tag <= LPL_EVENT_TLB_FLUSH) || event->tag == LPL_EVENT_CODE)) ||
+					     event->tag <= LPL_EVENT_TLB_FLUSH) || event->tag == LPL_EVENT_CODE ||
+					    event->tag == LPL_EVENT_SYSTEM_CALL)) ||
 	       (c->without_walks && event->tag >= LPL_EVENT_PAGE_TABLE && event->tag <= LPL_EVENT_LARGE_ENTRY);
 }
 

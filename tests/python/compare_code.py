@@ -11,7 +11,7 @@ import second_code
 import second_reader
 
 TRACE = "code.lpl"
-TRANSLATION, GAP, CODE = 0x1000f, 0x10004, 0x10014
+TRANSLATION, GAP, CODE, SYSTEM_CALL = 0x1000f, 0x10004, 0x10014, 0x10015
 
 
 def lines(dice):
@@ -31,7 +31,10 @@ def lines(dice):
             yield dice.choice((f"event {GAP} {before} 0 0 0 0,1 -", f"event {CODE} {before} 0 1 1 {2**64 - 1:x} -"))
         if dice.random() < .5:
             flags = dice.choice(("", "s", "u", "u", "us"))
-            yield f"i {clocks} {dice.randrange(1, 3)} {dice.randrange(4 << 12):x} {dice.randrange(1, 9)} {flags}"
+            space = dice.randrange(1, 3)
+            yield f"i {clocks} {space} {dice.randrange(4 << 12):x} {dice.randrange(1, 9)} {flags}"
+            if dice.random() < .1 and "s" not in flags:
+                yield f"event {SYSTEM_CALL} {clocks} {space} 1 1 {dice.randrange(450):x},{dice.randrange(3)} -"
         else:
             yield f"r {clocks} 1 {dice.randrange(4 << 12):x} 8"
 
@@ -39,6 +42,7 @@ def lines(dice):
 subprocess.run([os.environ["MAKE_TRACE"], TRACE], input="\n".join(lines(random.Random(30))) + "\n",
                encoding="ascii", check=True)
 expected = list(second_code.found(second_reader.read_trace(TRACE)))
+calls = list(second_code.calls(second_reader.read_trace(TRACE)))
 printed = subprocess.run([os.environ["LAPLACE"], "cat", "-f", "disasm", TRACE], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, encoding="ascii")
 if "without Zydis" in printed.stderr:
@@ -56,3 +60,14 @@ for (user, space, address, code), row in zip(expected, rows, strict=True):
         known += 1
 assert 200 < known < len(expected) - 200, f"{known} of {len(expected)} instructions are known"
 print(f"{TRACE}: {len(expected)} instructions are the same, {known} of them known")
+with_events = subprocess.run([os.environ["LAPLACE"], "cat", "-e", "-f", "disasm", TRACE], stdout=subprocess.PIPE,
+                             encoding="ascii", check=True)
+calls_printed = []
+for row in (line.split() for line in with_events.stdout.splitlines() if not line.startswith("\t")):
+    if row[0] != "E":
+        last = row
+    elif row[1] == "system-call":
+        number, instruction = (int(arg, 16) for arg in row[8].split(",")[:2])
+        calls_printed.append((number, instruction, int(row[5], 16), int(last[2], 16)))
+assert calls_printed == calls and len(calls) > 50, f"{len(calls_printed)} system calls for cat, {len(calls)} by format.md"
+print(f"{TRACE}: {len(calls)} system calls are the same")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Instructions by docs/format.md, section 15, alone (and 13 by second_translations.py): found(records) yields those
-of a trace (second_reader.py) as (user, space, address, bytes); bytes None: not known.
+of a trace (second_reader.py) as (user, space, address, bytes); bytes None: not known.  calls(records) yields its system
+calls as (number, instruction, space, address), address None where the event stands after no fetch of its own clocks.
 """
 import second_translations
 
-GAP, CODE = 0x10004, 0x10014
+GAP, CODE, SYSTEM_CALL = 0x10004, 0x10014, 0x10015
 NOT_KNOWN = 2**64 - 1
 
 
@@ -34,3 +35,14 @@ def found(records):
         instruction = user, of, first, code_of_it if code_of_it is not None and len(code_of_it) <= 15 else None
     if instruction:
         yield instruction
+
+
+def calls(records):
+    begins = None
+    for type, ref, instr, cycle, *rest in records:
+        if type == 2 and not rest[3] & 2:
+            begins = instr, cycle, rest[0], rest[1]
+        elif type is None and rest[0] == SYSTEM_CALL:
+            space, args = rest[3], rest[4]
+            own = begins and begins[:3] == (instr, cycle, space)
+            yield args[0], args[1], space, begins[3] if own else None

@@ -275,7 +275,13 @@ struct lpl_event {
 	 * any of it is fetched (code.h).  An address of KTR_NONE, without text: of no code anything is known. */ \
 	EVENT(LPL_EVENT_CODE, 0x10014, "code", KTR_PLAIN, "bytes") \
 	ARG(LPL_EVENT_CODE, ADDRESS, 0, "address", KTR_HEX) \
-	ARG(LPL_EVENT_CODE, BITS, 1, "bits", KTR_DECIMAL)
+	ARG(LPL_EVENT_CODE, BITS, 1, "bits", KTR_DECIMAL) \
+\
+	/* the processor executes an instruction that calls the kernel; after its fetch, before what else it \
+	 * refers to.  Number: EAX.  In traces with code (code.h). */ \
+	EVENT(LPL_EVENT_SYSTEM_CALL, 0x10015, "system-call", KTR_PLAIN, "") \
+	ARG(LPL_EVENT_SYSTEM_CALL, NUMBER, 0, "number", KTR_DECIMAL) \
+	ARG(LPL_EVENT_SYSTEM_CALL, INSTRUCTION, 1, "instruction", KTR_DECIMAL) /* enum lpl_system_call */
 
 enum lpl_event_tag {
 	LPL_EVENTS(KTR_DEFINE_TAG, KTR_NO_ARG)
@@ -297,6 +303,13 @@ enum lpl_tlb_flush {
 	LPL_TLB_ALL = 0,	/* global ones, too */
 	LPL_TLB_NONGLOBAL = 1,	/* CR3 was loaded: all but those of global pages */
 	LPL_TLB_PAGE = 2	/* those of the page with this address, global or not */
+};
+
+/* By which instruction the kernel is called (LPL_EVENT_SYSTEM_CALL). */
+enum lpl_system_call {
+	LPL_CALL_SYSCALL = 0,
+	LPL_CALL_SYSENTER = 1,
+	LPL_CALL_INTERRUPT = 2	/* INT 80h */
 };
 
 /* What is known of a page that was evicted (LPL_EVENT_IMAGE). */

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154
 # The bytes of instructions: the rest of the trace is what it is without them; a segment has those that it needs; they
 # are those of a program's file, by objdump; what a program writes anew (rewrite.S) is what it was when it was
-# executed; and they are those that Bochs' own debugger shows.
+# executed; they are those that Bochs' own debugger shows; and the numbers of a program's system calls are known.
 raw=$(known none)
 recorded code known --reduce none --start off --code --segment instructions:2M
 verify "$WORK/code.lpl"
@@ -45,6 +45,20 @@ for n in $(seq 1 200); do
 done >"$WORK/rewrite.expected"
 grep -E '^(30000100|30000ffd) ' "$WORK/rewrite.executed" >"$WORK/rewrite.found"
 expect_same "code that was written anew" "$WORK/rewrite.expected" "$WORK/rewrite.found"
+
+# each of its instructions that calls the kernel is followed by the number, of memfd_create, ftruncate, mmap and exit
+"$LAPLACE" cat -e -f disasm --process rewrite --user "$WORK/rewrite.lpl" | awk '
+	$1 == "u" { if (calls) print "no number"; calls = $3 ~ /^401/ && $4 ~ /^(0f05|0f34|cd80)$/; space = $2 }
+	$2 == "system-call" && calls && $6 == space { split($9, argument, ","); print argument[1], argument[2]; calls = 0 }
+' >"$WORK/rewrite.called"
+{
+	printf '13f 0\n4d 0\n'
+	for n in $(seq 1 402); do
+		echo 9 0
+	done
+	echo 3c 0
+} >"$WORK/rewrite.calls"
+expect_same "numbers of system calls" "$WORK/rewrite.calls" "$WORK/rewrite.called"
 
 # ---- the debugger ----
 
