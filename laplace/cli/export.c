@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -12,6 +13,7 @@
 
 #include "commands.h"
 #include "conversion.h"
+#include "interrupt.h"
 #include "options.h"
 #include "pass.h"
 #include "progress.h"
@@ -29,6 +31,7 @@ struct options {
 	struct lpl_choice_options choice;
 	enum cli_addresses addresses;
 	struct cli_addressing addressing;	/* as found for the trace */
+	struct cli_interrupt interrupt;
 };
 
 static const char *formats(char list[CLI_WORDS_SIZE])
@@ -175,34 +178,39 @@ static int check_columns(const struct options *options, const struct lpl_export_
 			    "out", options->trace, result->losses.events);
 }
 
-static int send(struct lpl_reader *reader, const struct options *options, struct lpl_sink *sink)
-{
-	struct cli_progress progress;
-	struct cli_pass pass;
-	int status;
-
-	cli_progress_start(&progress, options->progress);
-	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = sink,
-				  .progress = &progress, .choice = &options->choice,
-				  .addressing = &options->addressing,
-				  .counts_frames = !options->columns };
-	status = cli_pass_run(&pass);
-	/* what precedes damage is no result, if the output was not finished */
-	return pass.unfinished && status == CLI_DAMAGED ? CLI_FAILED : status;
-}
-
 /* Is there anything to show?  Of a damaged trace what precedes the damage. */
 static bool has_result(int status)
 {
 	return status == CLI_DONE || status == CLI_DAMAGED;
 }
 
+/* `whole`: there is a result, and somebody who reads it. */
+static int send(struct lpl_reader *reader, struct options *options, struct lpl_sink *sink, bool *whole)
+{
+	struct cli_progress progress;
+	struct cli_pass pass;
+	int status;
+
+	cli_progress_start(&progress, options->progress);
+	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = cli_interrupt_sink(&options->interrupt, sink),
+				  .progress = &progress, .choice = &options->choice,
+				  .addressing = &options->addressing,
+				  .counts_frames = !options->columns };
+	status = cli_pass_run(&pass);
+	/* what precedes damage is no result, if the output was not finished */
+	if (pass.unfinished && status == CLI_DAMAGED)
+		status = CLI_FAILED;
+	*whole = has_result(status) && !pass.unfinished;
+	return status;
+}
+
 /* From an open reader to an open output.  Returns an exit status. */
-static int export(struct lpl_reader *reader, const struct options *options, int fd)
+static int export(struct lpl_reader *reader, struct options *options, int fd)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_export_result result;
 	struct lpl_exporter *exporter;
+	bool whole;
 	int status;
 
 	if (lpl_exporter_open(&exporter, &(struct lpl_export_options){
@@ -212,15 +220,15 @@ static int export(struct lpl_reader *reader, const struct options *options, int 
 			.physical = options->addressing.convert == LPL_ADDRESSES_PHYSICAL,
 			.strict = options->strict }, &report))
 		return cli_report(&report);
-	status = send(reader, options, lpl_exporter_sink(exporter));
+	status = send(reader, options, lpl_exporter_sink(exporter), &whole);
 	lpl_exporter_result(exporter, &result);
-	if (has_result(status) && print_result(options, &result))
+	if (whole && print_result(options, &result))
 		status = CLI_FAILED;
 	lpl_exporter_close(exporter);
 	return status;
 }
 
-static int export_file(struct lpl_reader *reader, const struct options *options)
+static int export_file(struct lpl_reader *reader, struct options *options)
 {
 	struct cli_output output;
 	int status = cli_output_open(&output, options->output, options->overwrite);
@@ -231,20 +239,21 @@ static int export_file(struct lpl_reader *reader, const struct options *options)
 	return cli_output_close(&output, status);
 }
 
-static int export_columns(struct lpl_reader *reader, const struct options *options)
+static int export_columns(struct lpl_reader *reader, struct options *options)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_npy_columns *columns;
 	struct lpl_export_result result;
+	bool whole;
 	int status;
 
 	if (lpl_npy_columns_open(&columns, options->output, &report))
 		return cli_report(&report);
-	status = send(reader, options, lpl_npy_columns_sink(columns));
+	status = send(reader, options, lpl_npy_columns_sink(columns), &whole);
 	result = *lpl_npy_columns_result(columns);
-	if (has_result(status) && check_columns(options, &result))
+	if (whole && check_columns(options, &result))
 		status = CLI_FAILED;
-	if (!has_result(status))
+	if (!whole || !has_result(status))
 		lpl_npy_columns_discard(columns);
 	else if (lpl_npy_columns_commit(columns, &report))
 		status = cli_report(&report);
@@ -253,26 +262,36 @@ static int export_columns(struct lpl_reader *reader, const struct options *optio
 	return status;
 }
 
-static int export_threads(struct lpl_reader *reader, const struct options *options)
+static int export_threads(struct lpl_reader *reader, struct options *options)
 {
 	struct lpl_report report = { 0 };
 	struct lpl_drmemtrace *made;
 	struct lpl_export_result result;
+	bool whole;
 	int status;
 
 	if (lpl_drmemtrace_open_directory(&made, options->output, &(struct lpl_export_options){
 			.meta = lpl_reader_meta(reader), .trace = options->trace,
 			.strict = options->strict }, &report))
 		return cli_report(&report);
-	status = send(reader, options, lpl_drmemtrace_sink(made));
+	status = send(reader, options, lpl_drmemtrace_sink(made), &whole);
 	result = *lpl_drmemtrace_result(made);
-	if (!has_result(status))
+	if (!whole)
 		lpl_drmemtrace_discard(made);
 	else if (lpl_drmemtrace_commit(made, &report))
 		status = cli_report(&report);
 	else if (print_result(options, &result))
 		status = CLI_FAILED;
 	return status;
+}
+
+/* What it makes is a file, or a directory, and nobody else is waited for. */
+static bool leaves_part(const struct options *options)
+{
+	struct stat there;
+
+	return strcmp(options->output, "-") != 0 && strcmp(options->trace, "-") != 0 &&
+	       (stat(options->output, &there) != 0 || S_ISREG(there.st_mode));
 }
 
 int cmd_export(int argc, char **argv)
@@ -289,6 +308,7 @@ int cmd_export(int argc, char **argv)
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
 				    lpl_format_name(options.format));
 	status = cli_refuse_input(options.output, options.trace);
+	cli_interrupt_hold(&options.interrupt, leaves_part(&options));
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)
@@ -304,5 +324,6 @@ int cmd_export(int argc, char **argv)
 		status = is_directory(&options) ? export_threads(reader, &options) :
 			 options.columns ? export_columns(reader, &options) : export_file(reader, &options);
 	lpl_reader_close(reader);
+	cli_interrupt_release(&options.interrupt);
 	return status;
 }

@@ -320,8 +320,10 @@ static int run(struct cli_pass *pass)
 	if (status == CLI_DONE && never_ran(pass))
 		return CLI_FAILED;
 	if ((error && pass->past_damage && send_end(pass, &sink_report)) ||
-	    pass->sink->finish(pass->sink, &sink_report))
+	    pass->sink->finish(pass->sink, &sink_report)) {
+		pass->unfinished = true;
 		return cli_report(&sink_report);
+	}
 	if (pass->trouble) {
 		*pass->trouble = read_report;
 		return status;
