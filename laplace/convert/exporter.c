@@ -108,7 +108,12 @@ static void count_losses(struct lpl_exporter *exporter, const struct lpl_ref *re
 	losses->frames += lacks_frame(exporter, ref);
 	losses->addresses += (ref->flags & LPL_PAGED) != 0;
 	losses->purposes += (ref->flags & LPL_WALK_FLAGS) != 0;
-	losses->spaces += exporter->any && ref->space != exporter->last.space;
+	/* page tables are in physical memory, whatever is said of the space */
+	if (ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE)
+		return;
+	losses->spaces += exporter->placed && ref->space != exporter->space;
+	exporter->placed = true;
+	exporter->space = ref->space;
 }
 
 /* With `strict`: was anything lost up to here? */

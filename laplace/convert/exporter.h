@@ -24,6 +24,8 @@ struct lpl_exporter {
 	uint64_t cycles_a_second;	/* of the trace; 0: it does not say */
 	bool begun, any;
 	struct lpl_ref last;		/* the one written before; all 0 before the first */
+	bool placed;			/* one that is no walk was, ... */
+	uint64_t space;			/* ... the last one in this space */
 	size_t used;
 	char buffer[EXPORT_BUFFER];
 };
