@@ -122,6 +122,8 @@ static char *write_core(struct lpl_exporter *exporter, char *out, const struct l
 		return write_store(core, out, ref, instructions);
 	out = write_held(exporter, out);
 	core->held = true;
+	/* a further load of one instruction is one more there: of those to come, one less is a bubble */
+	core->done += instructions == 0;
 	core->bubbles = instructions ? instructions - 1 : 0;
 	core->load = ref->address;
 	return out;
