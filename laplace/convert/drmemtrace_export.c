@@ -65,7 +65,8 @@ struct lpl_drmemtrace {
 	struct drmemtrace_thread *now;	/* that runs; NULL: to be found */
 	struct drmemtrace_thread *of;	/* that the step is of */
 	struct drmemtrace_step step;	/* the instruction that is going on, of length 0: none */
-	bool kernel;			/* instructions of it are in the trace */
+	bool kernel;			/* instructions of it are in the trace ... */
+	bool numbers;			/* ... and numbers of system calls */
 	uint64_t cycle, gaps;
 	struct lpl_report *report;
 };
@@ -228,14 +229,17 @@ static enum lpl_error finish_step(struct lpl_drmemtrace *made)
 		step->instruction.length = 0;
 		return LPL_OK;
 	}
+	step->calls &= step->decoded.branch == LPL_BRANCH_SYSTEM_CALL;
 	own = lpl_drmemtrace_delivery(step->access, step->count);
 	step->interrupted = own < step->count;
 	vector = step->interrupted ? (unsigned int)(step->access[own].address % PAGE / 16) : 0;
-	losses->own += step->count - own;
+	losses->delivered += step->count - own;
 	step->count = own;
 	if (!step->decoded.repeats) {
-		losses->own += lpl_drmemtrace_fit(step, false, step->decoded.reads);
-		losses->own += lpl_drmemtrace_fit(step, true, step->decoded.writes);
+		uint64_t *left_out = step->decoded.branch == LPL_BRANCH_SYSTEM_RETURN ? &losses->delivered : &losses->own;
+
+		*left_out += lpl_drmemtrace_fit(step, false, step->decoded.reads);
+		*left_out += lpl_drmemtrace_fit(step, true, step->decoded.writes);
 	}
 	step->faulted = step->interrupted && is_fault(step, vector);
 	if (!lpl_drmemtrace_step(thread, step, time_of(made)))
@@ -296,6 +300,7 @@ static enum lpl_error take_ref(struct lpl_drmemtrace *made, const struct lpl_ref
 	made->step.after_gap = made->of->gap != made->gaps;
 	made->of->gap = made->gaps;
 	made->step.count = 0;
+	made->step.calls = false;
 	made->step.frame = frame_of(made, ref);
 	made->cycle = ref->cycle;
 	(void)lpl_code_fetch(made->code, ref, &made->step.instruction);
@@ -306,11 +311,13 @@ static enum lpl_error take_ref(struct lpl_drmemtrace *made, const struct lpl_ref
 /* With `strict`: was anything lost up to here? */
 static enum lpl_error check_strict(struct lpl_drmemtrace *made, uint64_t number)
 {
+	struct lpl_losses lost = made->result.losses;
 	char text[LPL_WARNINGS_SIZE];
 
 	if (!made->strict)
 		return LPL_OK;
-	if (!*lpl_losses_text(&made->result.losses, text))
+	lost.delivered = lost.incomplete = lost.unfollowed = lost.gaps = 0;
+	if (!*lpl_losses_text(&lost, text))
 		return LPL_OK;
 	text[strlen(text) - 1] = '\0';
 	for (char *end = text; (end = strchr(end, '\n'));)
@@ -337,6 +344,18 @@ static void note_exec(struct lpl_drmemtrace *made, const struct lpl_event *event
 			made->thread[i]->executes = true;
 }
 
+/* Whatever is chosen, all events come here: it may be of an instruction that does not. */
+static void note_call(struct lpl_drmemtrace *made, const struct lpl_event *event)
+{
+	const struct lpl_instruction *now = &made->step.instruction;
+
+	if (now->length == 0 || now->instr != event->instr || now->space != event->space)
+		return;
+	made->step.calls = true;
+	made->step.number = (uint32_t)event->arg[LPL_EVENT_SYSTEM_CALL_NUMBER];
+	made->numbers = true;
+}
+
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event, struct lpl_report *report)
 {
 	struct lpl_drmemtrace *made = (struct lpl_drmemtrace *)sink;
@@ -344,6 +363,8 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 
 	made->report = report;
 	LPL_TRY(lpl_code_follow(made->code, event, report));
+	if (event->tag == LPL_EVENT_SYSTEM_CALL)
+		note_call(made, event);
 	if (event->tag >= LPL_EVENT_TRANSLATION)
 		return LPL_OK;
 	made->now = NULL;
@@ -386,7 +407,7 @@ static enum lpl_error finish_file(struct lpl_drmemtrace *made, struct drmemtrace
 	if (!lpl_drmemtrace_end(thread))
 		return report->error ? report->error : no_memory(report);
 	part_name(part, thread);
-	put_le64(type, made->kernel ? DR_TYPE | DR_WHOLE_SYSTEM : DR_TYPE);
+	put_le64(type, DR_TYPE | (made->kernel ? DR_WHOLE_SYSTEM : 0) | (made->numbers ? DR_NUMBERS : 0));
 	fd = openat(made->directory, part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || !lpl_write_all(fd, type, sizeof(type), DR_TYPE_AT) || fsync(fd) != 0) {
 		if (fd >= 0)

@@ -6,143 +6,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "fields.h"
 
 enum {
-	ENTRY = 12,
-	FORMAT = 7,		/* TRACE_ENTRY_VERSION_RETIRED_INSTRUCTIONS_ONLY */
-	CACHE_LINE = 64,
-	PAGE = 4096,
 	WAITING = 512		/* records, before some are written */
 };
-
-/* ---- the file ---- */
-
-static bool put(struct drmemtrace_thread *thread, unsigned int type, unsigned int size, uint64_t address)
-{
-	char *out;
-
-	if (DRMEMTRACE_BUFFER - thread->used < ENTRY && !thread->flush(thread, thread->context))
-		return false;
-	out = thread->buffer + thread->used;
-	*out++ = (char)(type & 0xff);
-	*out++ = (char)(type >> 8);
-	*out++ = (char)(size & 0xff);
-	*out++ = (char)(size >> 8);
-	put_le64(out, address);
-	thread->used += ENTRY;
-	return true;
-}
-
-static bool put_beginning(struct drmemtrace_thread *thread)
-{
-	return put(thread, DR_HEADER, 0, FORMAT) && put(thread, DR_MARKER, DR_VERSION, FORMAT) &&
-	       put(thread, DR_MARKER, DR_FILE_TYPE, DR_TYPE) && put(thread, DR_THREAD, 4, thread->tid) &&
-	       put(thread, DR_PROCESS, 4, thread->tgid) && put(thread, DR_MARKER, DR_CACHE_LINE, CACHE_LINE) &&
-	       put(thread, DR_MARKER, DR_PAGE_SIZE, PAGE) && put(thread, DR_MARKER, DR_WINDOW, 0);
-}
-
-/* A reader keeps the bytes of each address: they are there once, and again when they are others. */
-static bool put_bytes(struct drmemtrace_thread *thread, const struct drmemtrace_record *record)
-{
-	struct drmemtrace_bytes *known = &thread->known[(record->address ^ record->address >> 14) % DRMEMTRACE_KNOWN];
-
-	if (known->address == record->address && known->length == record->size &&
-	    memcmp(known->bytes, record->bytes, record->size) == 0)
-		return true;
-	*known = (struct drmemtrace_bytes){ .address = record->address, .length = (uint8_t)record->size };
-	memcpy(known->bytes, record->bytes, record->size);
-	for (unsigned int at = 0; at < record->size; at += 8) {
-		const unsigned int size = record->size - at < 8 ? record->size - at : 8;
-		uint64_t bytes = 0;
-
-		for (unsigned int i = 0; i < size; i++)
-			bytes |= (uint64_t)record->bytes[at + i] << 8 * i;
-		if (!put(thread, DR_ENCODING, size, bytes))
-			return false;
-	}
-	return true;
-}
-
-/* Where it is in physical memory, where a reader of the file does not know that. */
-static bool put_frame(struct drmemtrace_thread *thread, const struct drmemtrace_record *record)
-{
-	const uint64_t page = record->address / PAGE;
-	struct drmemtrace_page *known = &thread->page[page % DRMEMTRACE_PAGES];
-
-	if (!record->frame || (known->page == page && known->frame == record->frame))
-		return true;
-	*known = (struct drmemtrace_page){ .page = page, .frame = record->frame };
-	return put(thread, DR_MARKER, DR_PHYSICAL, (record->frame - 1) * PAGE + record->address % PAGE) &&
-	       put(thread, DR_MARKER, DR_VIRTUAL, record->address);
-}
-
-static bool is_instruction(const struct drmemtrace_record *record)
-{
-	return record->type >= DR_INSTRUCTION && record->type != DR_MARKER;
-}
-
-static bool is_indirect(unsigned int branch)
-{
-	return branch == LPL_BRANCH_INDIRECT_JUMP || branch == LPL_BRANCH_INDIRECT_CALL ||
-	       branch == LPL_BRANCH_RETURN || branch == LPL_BRANCH_SYSTEM_RETURN;
-}
-
-static bool put_record(struct drmemtrace_thread *thread, const struct drmemtrace_record *record)
-{
-	uint64_t address = record->address;
-
-	if (record->left_out)
-		return true;
-	if (!put_frame(thread, record))
-		return false;
-	if (is_instruction(record)) {
-		if (!put_bytes(thread, record))
-			return false;
-		if (is_indirect(record->branch) &&
-		    !put(thread, DR_MARKER, DR_BRANCH_TARGET, record->target))
-			return false;
-	} else if (record->type == DR_MARKER && record->size == DR_WINDOW) {
-		address = ++thread->windows;
-		thread->losses->gaps++;
-	}
-	return put(thread, record->type, record->size, address);
-}
-
-/* Up to here nothing more will be known. */
-static size_t settled(const struct drmemtrace_thread *thread)
-{
-	size_t end = thread->last != DRMEMTRACE_NONE ? thread->last : thread->count;
-
-	for (size_t i = 0; i < thread->frames; i++)
-		if (thread->frame[i].open && thread->frame[i].before < end)
-			end = thread->frame[i].before;
-	return end;
-}
-
-static bool write_settled(struct drmemtrace_thread *thread)
-{
-	const size_t end = settled(thread);
-
-	if (!thread->begun && !put_beginning(thread))
-		return false;
-	thread->begun = true;
-	for (size_t i = 0; i < end; i++)
-		if (!put_record(thread, &thread->record[i]))
-			return false;
-	if (end)
-		memmove(thread->record, thread->record + end, (thread->count - end) * sizeof(*thread->record));
-	thread->count -= end;
-	if (thread->last != DRMEMTRACE_NONE)
-		thread->last -= end;
-	for (size_t i = 0; i < thread->frames; i++) {
-		if (!thread->frame[i].open)
-			continue;
-		thread->frame[i].before -= end;
-		thread->frame[i].marker -= end;
-	}
-	return true;
-}
 
 /* ---- records ---- */
 
@@ -263,7 +130,7 @@ static void leave_out_from(struct drmemtrace_thread *thread, size_t first)
 /* Something is missing here; it may have begun with what the last instruction referred to. */
 static bool add_gap(struct drmemtrace_thread *thread, uint64_t pc)
 {
-	if (is_indirect(thread->record[thread->last].branch))
+	if (drmemtrace_is_indirect(thread->record[thread->last].branch))
 		thread->record[thread->last].target = pc;
 	if (drmemtrace_is_short(&thread->before))
 		leave_out_from(thread, thread->last);
@@ -292,6 +159,33 @@ static struct drmemtrace_frame *push(struct drmemtrace_thread *thread)
 	return &thread->frame[thread->frames++];
 }
 
+/*
+ * The last instruction called the kernel, and that is known by its number.  It is also where readers may want to
+ * have the time.
+ */
+static bool add_call(struct drmemtrace_thread *thread, uint64_t time)
+{
+	thread->switched = false;
+	return add_marker(thread, DR_TIMESTAMP, time) && add_marker(thread, DR_CPU, 0) &&
+	       add_marker(thread, DR_SYSTEM_CALL, thread->before.number);
+}
+
+static bool begin_call(struct drmemtrace_thread *thread)
+{
+	thread->number = thread->before.number;
+	thread->call = thread->frames + 1;
+	return add_marker(thread, DR_CALL_BEGINS, thread->number);
+}
+
+/* Its frame is gone. */
+static bool end_call(struct drmemtrace_thread *thread)
+{
+	if (!thread->call || thread->frames >= thread->call)
+		return true;
+	thread->call = 0;
+	return add_marker(thread, DR_CALL_ENDS, thread->number);
+}
+
 /* At a handler's first instruction. */
 static bool enter(struct drmemtrace_thread *thread)
 {
@@ -305,13 +199,15 @@ static bool enter(struct drmemtrace_thread *thread)
 		return false;
 	last = &thread->record[thread->last];
 	if (completed) {
-		frame.open = last->repeats || last->branch == LPL_BRANCH_CONDITIONAL || is_indirect(last->branch);
+		frame.open = last->repeats || last->branch == LPL_BRANCH_CONDITIONAL || drmemtrace_is_indirect(last->branch);
 		frame.pc = last->branch == LPL_BRANCH_JUMP || last->branch == LPL_BRANCH_CALL ? last->target :
 			   next_of(last);
 	}
 	frame.restarts = !frame.open;
 	/* the kernel may have another way to go on after a fault of its own */
 	frame.open |= !frame.user;
+	if (thread->before.calls && completed && frame.user && !thread->call && !begin_call(thread))
+		return false;
 	frame.marker = thread->count;
 	pushed = push(thread);
 	if (!pushed)
@@ -339,7 +235,7 @@ static void give_up(struct drmemtrace_thread *thread, struct drmemtrace_frame *f
 {
 	if (!frame->open)
 		return;
-	if (is_indirect(thread->record[frame->before].branch))
+	if (drmemtrace_is_indirect(thread->record[frame->before].branch))
 		thread->record[frame->before].target = thread->record[frame->marker].address;
 	thread->record[frame->marker].size = DR_WINDOW;
 	frame->open = false;
@@ -352,8 +248,11 @@ static bool return_marker(struct drmemtrace_thread *thread)
 	return add_marker(thread, DR_HARDWARE_RETURN, next_of(last));
 }
 
-/* A user's program goes on elsewhere than where it was: a signal, the end of its handler, another program. */
-static bool transfer(struct drmemtrace_thread *thread, uint64_t from, uint64_t to)
+/*
+ * A user's program goes on elsewhere than where it was: a signal, the end of its handler, another program.  `called`:
+ * from a system call, which readers want to return before a signal comes.
+ */
+static bool transfer(struct drmemtrace_thread *thread, uint64_t from, uint64_t to, bool called)
 {
 	size_t found = thread->signals;
 	const bool executes = thread->executes;
@@ -369,6 +268,8 @@ static bool transfer(struct drmemtrace_thread *thread, uint64_t from, uint64_t t
 				return false;
 		return true;
 	}
+	if (called)
+		thread->record[thread->last].target = from;
 	if (!lpl_reserve(thread->signal, thread->signals_room, thread->signals))
 		return false;
 	thread->signal[thread->signals++] = from;
@@ -378,6 +279,7 @@ static bool transfer(struct drmemtrace_thread *thread, uint64_t from, uint64_t t
 static bool return_to_user(struct drmemtrace_thread *thread, uint64_t pc)
 {
 	struct drmemtrace_frame frame;
+	bool called;
 
 	for (;; thread->frames--) {
 		if (!thread->frames)
@@ -395,11 +297,12 @@ static bool return_to_user(struct drmemtrace_thread *thread, uint64_t pc)
 
 		(void)settle(thread, open, next);	/* it is a guess */
 	}
+	called = thread->call == thread->frames;
 	frame = thread->frame[--thread->frames];
-	if (!return_marker(thread))
+	if (!return_marker(thread) || !end_call(thread))
 		return false;
 	if (frame.pc != pc)
-		return transfer(thread, frame.pc, pc);
+		return transfer(thread, frame.pc, pc, called);
 	thread->executes = false;
 	return true;
 }
@@ -433,7 +336,7 @@ static bool jump_in_user(struct drmemtrace_thread *thread, const struct drmemtra
 		if (!leave_out_last(thread))
 			return false;
 	}
-	return pc == from || transfer(thread, from, pc);
+	return pc == from || transfer(thread, from, pc, false);
 }
 
 static bool link_steps(struct drmemtrace_thread *thread, const struct drmemtrace_step *step, bool *repeated)
@@ -481,12 +384,55 @@ static bool may_say_time(const struct drmemtrace_thread *thread)
 							   thread->before.decoded.branch == LPL_BRANCH_SYSTEM_CALL));
 }
 
+/* It was completed, and will not be left out: where the kernel is not in the trace, one that is repeated is. */
+static bool has_called(const struct drmemtrace_thread *thread, const struct drmemtrace_step *step)
+{
+	const struct drmemtrace_step *before = &thread->before;
+
+	return before->calls && before->instruction.user && !before->faulted &&
+	       (step->after_gap || !step->instruction.user || step->instruction.address != before->instruction.address);
+}
+
+/* Readers want as many returns as events; and that a system call ends, if anything follows it. */
+static bool end_frames(struct drmemtrace_thread *thread, bool goes_on)
+{
+	for (; thread->frames; thread->frames--) {
+		struct drmemtrace_frame *frame = &thread->frame[thread->frames - 1];
+
+		if (frame->open)
+			give_up(thread, frame);
+		else if (!add_marker(thread, DR_HARDWARE_RETURN, frame->pc))
+			return false;
+	}
+	return !goes_on || end_call(thread);
+}
+
+/* Of what went on before a gap, nothing is known to return any more when a user's program goes on after it. */
+static bool end_before_gap(struct drmemtrace_thread *thread, uint64_t pc)
+{
+	const bool any = thread->frames != 0;
+	const uint64_t from = any ? thread->frame[0].pc : 0;
+
+	return end_frames(thread, true) && add_gap(thread, pc) &&
+	       (!any || from == pc || add_marker(thread, DR_KERNEL_XFER, from));
+}
+
+static bool follow(struct drmemtrace_thread *thread, const struct drmemtrace_step *step, uint64_t time, bool *repeated)
+{
+	const uint64_t pc = step->instruction.address;
+
+	if (has_called(thread, step) && !add_call(thread, time))
+		return false;
+	if (!step->after_gap)
+		return link_steps(thread, step, repeated);
+	return step->instruction.user ? end_before_gap(thread, pc) : add_gap(thread, pc);
+}
+
 bool lpl_drmemtrace_step(struct drmemtrace_thread *thread, const struct drmemtrace_step *step, uint64_t time)
 {
 	bool repeated = false;
 
-	if (thread->last != DRMEMTRACE_NONE && !(step->after_gap ? add_gap(thread, step->instruction.address) :
-								  link_steps(thread, step, &repeated)))
+	if (thread->last != DRMEMTRACE_NONE && !follow(thread, step, time, &repeated))
 		return false;
 	if (thread->switched && !repeated && may_say_time(thread)) {
 		if (!add_marker(thread, DR_TIMESTAMP, time) || !add_marker(thread, DR_CPU, 0))
@@ -500,35 +446,21 @@ bool lpl_drmemtrace_step(struct drmemtrace_thread *thread, const struct drmemtra
 		return false;
 	thread->before = *step;
 	thread->before.access = NULL;
-	return thread->count < WAITING || write_settled(thread);
-}
-
-/* Readers want as many returns as events. */
-static bool end_frames(struct drmemtrace_thread *thread)
-{
-	for (; thread->frames; thread->frames--) {
-		struct drmemtrace_frame *frame = &thread->frame[thread->frames - 1];
-
-		if (frame->open)
-			give_up(thread, frame);
-		else if (!add_marker(thread, DR_HARDWARE_RETURN, frame->pc))
-			return false;
-	}
-	return true;
+	return thread->count < WAITING || lpl_drmemtrace_write_settled(thread);
 }
 
 bool lpl_drmemtrace_end(struct drmemtrace_thread *thread)
 {
 	/* where it would have gone on is not known, or what it would have referred to */
-	if (is_indirect(thread->record[thread->last].branch) || drmemtrace_is_short(&thread->before)) {
+	if (drmemtrace_is_indirect(thread->record[thread->last].branch) || drmemtrace_is_short(&thread->before)) {
 		leave_out_from(thread, thread->last);
 		thread->losses->unfollowed++;
 	}
-	if (!end_frames(thread))
+	if (!end_frames(thread, false))
 		return false;
 	thread->last = DRMEMTRACE_NONE;
-	return write_settled(thread) && put(thread, DR_THREAD_EXIT, 4, thread->tid) &&
-	       put(thread, DR_FOOTER, 0, 0) && thread->flush(thread, thread->context);
+	return lpl_drmemtrace_write_settled(thread) && lpl_drmemtrace_put(thread, DR_THREAD_EXIT, 4, thread->tid) &&
+	       lpl_drmemtrace_put(thread, DR_FOOTER, 0, 0) && thread->flush(thread, thread->context);
 }
 
 void lpl_drmemtrace_free(struct drmemtrace_thread *thread)

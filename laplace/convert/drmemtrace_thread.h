@@ -25,11 +25,12 @@ enum {
 	DR_FOOTER = 26, DR_MARKER = 28, DR_NO_FETCH = 29, DR_SYSENTER = 31, DR_ENCODING = 47, DR_TAKEN = 48,
 	DR_UNTAKEN = 49
 };
-/* of DR_FILE_TYPE: OFFLINE_FILE_TYPE_ARCH_X86_64 and _ENCODINGS; _WHOLE_SYSTEM; where it is in a file */
-enum { DR_TYPE = 0x40 | 0x200, DR_WHOLE_SYSTEM = 0x40000, DR_TYPE_AT = 28 };
+/* of DR_FILE_TYPE: OFFLINE_FILE_TYPE_ARCH_X86_64 and _ENCODINGS; _SYSCALL_NUMBERS; _WHOLE_SYSTEM; where it is in a file */
+enum { DR_TYPE = 0x40 | 0x200, DR_NUMBERS = 0x400, DR_WHOLE_SYSTEM = 0x40000, DR_TYPE_AT = 28 };
 enum {
 	DR_KERNEL_EVENT = 0, DR_KERNEL_XFER = 1, DR_TIMESTAMP = 2, DR_CPU = 3, DR_FILE_TYPE = 9, DR_CACHE_LINE = 10,
-	DR_VERSION = 12, DR_WINDOW = 14, DR_PHYSICAL = 15, DR_VIRTUAL = 17, DR_PAGE_SIZE = 18, DR_BRANCH_TARGET = 29, DR_UNCOMPLETED = 41,
+	DR_VERSION = 12, DR_WINDOW = 14, DR_PHYSICAL = 15, DR_VIRTUAL = 17, DR_PAGE_SIZE = 18, DR_SYSTEM_CALL = 25,
+	DR_CALL_BEGINS = 27, DR_CALL_ENDS = 28, DR_BRANCH_TARGET = 29, DR_UNCOMPLETED = 41,
 	DR_HARDWARE_EVENT = 43, DR_HARDWARE_RETURN = 44
 };
 
@@ -49,6 +50,8 @@ struct drmemtrace_step {
 	bool after_gap;			/* it is not known what precedes it */
 	bool interrupted;		/* after it, or in the middle of it, the processor went to a handler ... */
 	bool faulted;			/* ... because it could not complete */
+	bool calls;			/* the kernel, with this number */
+	uint32_t number;
 	struct drmemtrace_access *access;
 	size_t count, room;
 };
@@ -96,6 +99,8 @@ struct drmemtrace_thread {
 	struct drmemtrace_step before;	/* that instruction; without what it referred to */
 	struct drmemtrace_frame *frame;
 	size_t frames, frames_room;
+	size_t call;			/* of these, up to that of a system call that goes on; 0: none does */
+	uint32_t number;		/* its number */
 	uint64_t *signal;		/* where handlers of signals, that have not returned, interrupted it */
 	size_t signals, signals_room;
 	struct drmemtrace_bytes *known;
@@ -113,6 +118,17 @@ static inline bool drmemtrace_is_short(const struct drmemtrace_step *step)
 {
 	return !step->decoded.repeats && step->count < step->decoded.reads + step->decoded.writes;
 }
+
+/* Where it went on is not in the instruction. */
+static inline bool drmemtrace_is_indirect(unsigned int branch)
+{
+	return branch == LPL_BRANCH_INDIRECT_JUMP || branch == LPL_BRANCH_INDIRECT_CALL ||
+	       branch == LPL_BRANCH_RETURN || branch == LPL_BRANCH_SYSTEM_RETURN;
+}
+
+/* drmemtrace_records.c: an entry; and what waits, as far as it is known.  false: flush() failed. */
+bool lpl_drmemtrace_put(struct drmemtrace_thread *thread, unsigned int type, unsigned int size, uint64_t address);
+bool lpl_drmemtrace_write_settled(struct drmemtrace_thread *thread);
 
 /* The next instruction of the thread; `time` in microseconds.  false: no memory, or flush() failed. */
 bool lpl_drmemtrace_step(struct drmemtrace_thread *thread, const struct drmemtrace_step *step, uint64_t time);

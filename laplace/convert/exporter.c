@@ -370,8 +370,10 @@ static void put_instruction_losses(char *at, const struct lpl_losses *losses)
 		const char *what;
 	} loss[] = {
 		{ losses->walks_left_out, "references to page tables are left out" },
-		{ losses->own, "references that the processor makes by itself, as at an interrupt, are left out" },
-		{ losses->incomplete, "instructions that did not complete are left out" },
+		{ losses->own, "references that the processor makes by itself, and no operand, are left out" },
+		{ losses->delivered, "references of interrupts, exceptions and returns from them are left out: markers stand "
+		  "for them" },
+		{ losses->incomplete, "instructions that did not complete are left out: markers stand for them" },
 		{ losses->undecoded, "instructions are left out that are none of 64-bit mode, or not known" },
 		{ losses->unfollowed, "last instructions are left out, as it is not known how they went on" },
 		{ losses->gaps, "places where instructions are missing are marked" },

@@ -139,7 +139,8 @@ struct lpl_losses {
 	uint64_t events;	/* left out */
 	/* where a format has instructions, and what each of them refers to by its operands */
 	uint64_t walks_left_out;
-	uint64_t own;		/* data references that no operand makes, left out */
+	uint64_t own;		/* data references that no operand makes, left out; but these: */
+	uint64_t delivered;	/* of interrupts, exceptions and returns from them: markers stand for them */
 	uint64_t incomplete;	/* instructions that did not complete, left out, as they are ... */
 	uint64_t undecoded;	/* ... that are none of 64-bit mode, or not known ... */
 	uint64_t unfollowed;	/* ... or of which it is not known where they went on */
@@ -173,7 +174,8 @@ void lpl_npy_columns_discard(struct lpl_npy_columns *columns);
 
 /*
  * A directory for DynamoRIO's drmemtrace (docs/formats.md): a file for each thread.  It grows as "PATH.part".
- * Of the options, `meta`, `trace` (used until it is freed) and `strict` count.  LPL_ERR_USAGE: PATH is there, or
+ * Of the options, `meta`, `trace` (used until it is freed) and `strict` count; for that nothing is lost for which a
+ * marker stands (`delivered`, `incomplete`, `gaps`), nor what the trace does not know (`unfollowed`).  LPL_ERR_USAGE: PATH is there, or
  * "PATH.part" is; LPL_ERR_UNSUPPORTED: the trace has no instructions (code.h), or Laplace was built without a decoder;
  * LPL_ERR_IO; LPL_ERR_MEMORY.  On failure *made is NULL.
  */
