@@ -21,6 +21,7 @@
 	COMMAND(sim, "count the faults of replacement policies") \
 	COMMAND(schedule, "run a trace's threads on another machine") \
 	COMMAND(report, "show on one page what ran and what memory it used") \
+	COMMAND(regret, "compare what reclaim evicted with what would have been best") \
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(campaign, "make many runs and simulations, here or by Slurm") \
 	COMMAND(plot, "draw the results of sim, and what report shows") \

@@ -238,6 +238,31 @@ size_t lpl_merge_pages(struct lpl_merge *merge, const struct lpl_ref *refs, size
 	return pass_left(merge, report) == LPL_OK ? i : 0;
 }
 
+enum lpl_error lpl_merge_page_at(struct lpl_merge *merge, uint64_t space, uint64_t address,
+				 uint64_t *page, struct lpl_report *report)
+{
+	const struct lpl_ref read = { .address = address, .space = space, .type = LPL_READ };
+	const uint64_t at = address >> LPL_PAGE_SHIFT;
+	const struct space *found = lpl_space_find(merge, space);
+	const struct translation *translation;
+	struct effect effect;
+
+	*page = 0;
+	if (found == NULL || merge->canonical.given || address >= merge->kernel_base ||
+	    !lpl_space_maps(found, (struct range){ at, at }))
+		return LPL_OK;
+	translation = resolve(merge, &read, &effect);
+	if (translation == NULL)
+		return no_memory(report);
+	*page = translation->page;
+	return effect.page.page != 0 ? pass_page(merge, &effect.page, report) : LPL_OK;
+}
+
+const struct lpl_merge_task *lpl_merge_running(const struct lpl_merge *merge)
+{
+	return &merge->tasks.current->view;
+}
+
 /* The space that an event of a task names, if any; *known: it was known before. */
 static bool make_space(struct lpl_merge *merge, const struct lpl_event *event, bool *known)
 {

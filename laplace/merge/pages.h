@@ -20,4 +20,15 @@
 size_t lpl_merge_pages(struct lpl_merge *merge, const struct lpl_ref *refs, size_t count,
 		       uint64_t *pages, struct lpl_report *report);
 
+/*
+ * The canonical page that is at this address of a space, for events that name pages so; 0: nothing is known
+ * to be mapped there, or the stream has canonical pages.  A page that was not referenced yet gets its number:
+ * the output's `page` is called, as if it were read now.
+ */
+enum lpl_error lpl_merge_page_at(struct lpl_merge *merge, uint64_t space, uint64_t address,
+				 uint64_t *page, struct lpl_report *report);
+
+/* The task that makes the references that come next; valid until an event comes. */
+const struct lpl_merge_task *lpl_merge_running(const struct lpl_merge *merge);
+
 #endif

@@ -20,6 +20,7 @@
 #include <laplace/policy.h>
 #include <laplace/record.h>
 #include <laplace/reducer.h>
+#include <laplace/regret.h>
 #include <laplace/repair.h>
 #include <laplace/schedule.h>
 #include <laplace/select.h>
