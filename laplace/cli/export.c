@@ -24,7 +24,7 @@
 struct options {
 	const struct lpl_format *format;
 	const char *output;
-	bool events, columns, strict, list, overwrite, json;
+	bool events, columns, templates, strict, list, overwrite, json;
 	struct lpl_pdats_options pdats;
 	enum cli_when progress;
 	const char *trace;
@@ -88,6 +88,8 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "where to?  -o names the file to write");
 	else if (options->columns && strcmp(lpl_format_name(options->format), "npy") != 0)
 		argp_error(state, "--columns is for --to npy");
+	else if (options->templates && strcmp(lpl_format_name(options->format), "drmemtrace") != 0)
+		argp_error(state, "--templates is for --to drmemtrace");
 	else if (makes_directory(options) && strcmp(options->output, "-") == 0)
 		argp_error(state, "%s makes a directory, which standard output is not", maker(options));
 	else if (makes_directory(options) && options->overwrite)
@@ -110,6 +112,9 @@ static const struct cli_option option_table[] = {
 	  .help = "Print what each FORMAT keeps of a reference, and do nothing else" },
 	{ "columns", CLI_FLAG, CLI_INTO(struct options, columns),
 	  .help = "Of npy: FILE is a directory that is made, with a file for each field" },
+	{ "templates", CLI_FLAG, CLI_INTO(struct options, templates),
+	  .help = "Of drmemtrace: what its scheduler takes for system calls (-sched_syscall_file) and for switches of threads "
+	  "(-sched_switch_file), in place of the threads" },
 	{ "stride", CLI_WORD, .argument = "BYTES", .words = "1 2 4 8 16", .take = take_stride,
 	  .help = "Of pdats and pdats2: from one instruction to the next (4; 1 of pdats2)" },
 	{ "address-bits", CLI_WORD, .argument = "BITS", .words = "32 64", .take = take_bits,
@@ -145,6 +150,11 @@ static int print_summary(const struct options *options, const struct lpl_export_
 	FILE *out = strcmp(options->output, "-") == 0 ? stderr : stdout;
 	const char *format = lpl_format_name(options->format);
 
+	if (options->templates && !options->json) {
+		cli_say(out, "%s: templates of %" PRIu64 " system calls and %" PRIu64 " of 2 kinds of switches, %" PRIu64
+			" bytes", options->output, result->calls, result->switches, result->bytes);
+		return CLI_DONE;
+	}
 	if (!options->json) {
 		cli_say(out, "%s: %" PRIu64 " references as %s, %" PRIu64 " bytes, %s addresses",
 			options->output, result->refs, format, result->bytes,
@@ -272,7 +282,7 @@ static int export_threads(struct lpl_reader *reader, struct options *options)
 
 	if (lpl_drmemtrace_open_directory(&made, options->output, &(struct lpl_export_options){
 			.meta = lpl_reader_meta(reader), .trace = options->trace,
-			.strict = options->strict }, &report))
+			.strict = options->strict, .templates = options->templates }, &report))
 		return cli_report(&report);
 	status = send(reader, options, lpl_drmemtrace_sink(made), &whole);
 	result = *lpl_drmemtrace_result(made);

@@ -2,9 +2,6 @@
 /*
  * A directory for DynamoRIO's drmemtrace: "trace/drmemtrace.NAME.PID.TID.trace" for each thread that executed
  * anything, the idle task and the kernel's threads included, as a trace of the whole system.
- *
- * The directory grows as PATH.part, with files that have numbers for names, and gets its name when all is whole and
- * on the disk.  A file is open only while a full buffer is added to it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,80 +21,34 @@
 #include "base/output.h"
 #include "base/try.h"
 #include "drmemtrace_access.h"
-#include "drmemtrace_thread.h"
+#include "drmemtrace_export.h"
 #include "instructions.h"
 #include "fields.h"
 #include "merge/tasks.h"
 #include "translate/code.h"
 
 enum {
-	IDLE = 4194304,		/* above Linux' largest number of a task: the idle task's ... */
-	UNKNOWN,		/* ... and that of what ran before the first event */
 	PAGE = 4096,
-	PAGE_FAULT = 14,
-	NAME = 160
+	PAGE_FAULT = 14
 };
 
 #define SECOND UINT64_C(1000000)			/* in microseconds */
 #define EPOCH (UINT64_C(11644473600) * SECOND)		/* 1970, from 1601 on */
 
-struct known {
-	struct lpl_instruction instruction;
-	struct lpl_decoded decoded;
-	bool valid;
-};
+/* ---- templates ---- */
 
-struct lpl_drmemtrace {
-	struct lpl_sink sink;
-	struct lpl_export_result result;
-	const char *trace;
-	bool strict;
-	char *path, *part;
-	int top, directory;		/* of `part`, and "trace" in it */
-	uint64_t cycles_a_second;
-	struct lpl_code *code;
-	struct lpl_decoder *decoder;
-	struct known *known;
-	struct tasks tasks;
-	struct lpl_map by_serial;	/* of a task, + 1 -> index in `thread`, + 1 */
-	struct drmemtrace_thread **thread;
-	size_t threads, threads_room;
-	struct drmemtrace_thread *now;	/* that runs; NULL: to be found */
-	struct drmemtrace_thread *of;	/* that the step is of */
-	struct drmemtrace_step step;	/* the instruction that is going on, of length 0: none */
-	bool kernel;			/* instructions of it are in the trace ... */
-	bool numbers;			/* ... and numbers of system calls */
-	uint64_t cycle, gaps;
-	struct lpl_report *report;
-};
-
-/* ---- files ---- */
-
-static char *part_name(char name[NAME], const struct drmemtrace_thread *thread)
-{
-	(void)snprintf(name, NAME, "%llu", (unsigned long long)thread->serial);
-	return name;
-}
-
-static bool flush(struct drmemtrace_thread *thread, void *context)
+static bool cut_call(struct drmemtrace_thread *thread, void *context)
 {
 	struct lpl_drmemtrace *made = context;
-	char name[NAME], where[LPL_NAME_SIZE];
-	const int fd = openat(made->directory, part_name(name, thread),
-			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-	const bool good = fd >= 0 && lpl_write_all(fd, thread->buffer, thread->used, LPL_HERE);
-	const int why = errno;
 
-	if (fd >= 0)
-		(void)close(fd);
-	made->result.bytes += thread->used;
-	thread->used = 0;
-	if (good)
-		return true;
-	errno = why;
-	lpl_short_name(where, made->part);
-	(void)lpl_fail(made->report, LPL_ERR_IO, "%s/trace/%s", where, name);
-	return false;
+	return lpl_drmemtrace_cut(&made->calls, thread);
+}
+
+static bool cut_switch(struct drmemtrace_thread *thread, void *context)
+{
+	struct lpl_drmemtrace *made = context;
+
+	return lpl_drmemtrace_cut(&made->switches, thread);
 }
 
 /* ---- threads ---- */
@@ -107,7 +58,16 @@ static enum lpl_error no_memory(struct lpl_report *report)
 	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the threads of a trace");
 }
 
-static struct drmemtrace_thread *new_thread(struct lpl_drmemtrace *made)
+static void free_thread(struct drmemtrace_thread *thread)
+{
+	if (thread) {
+		lpl_drmemtrace_cut_free(&thread->cut);
+		lpl_drmemtrace_free(thread);
+	}
+	free(thread);
+}
+
+static struct drmemtrace_thread *open_thread(struct lpl_drmemtrace *made)
 {
 	struct drmemtrace_thread *thread = calloc(1, sizeof(*thread));
 
@@ -116,17 +76,29 @@ static struct drmemtrace_thread *new_thread(struct lpl_drmemtrace *made)
 	thread->known = calloc(DRMEMTRACE_KNOWN, sizeof(*thread->known));
 	thread->page = calloc(DRMEMTRACE_PAGES, sizeof(*thread->page));
 	thread->buffer = malloc(DRMEMTRACE_BUFFER);
-	if (!thread->known || !thread->page || !thread->buffer || !lpl_reach(made->thread, made->threads_room, made->threads)) {
-		lpl_drmemtrace_free(thread);
-		free(thread);
+	if (!thread->known || !thread->page || !thread->buffer) {
+		free_thread(thread);
 		return NULL;
 	}
 	thread->last = DRMEMTRACE_NONE;
-	thread->flush = flush;
+	thread->of_template = made->of_templates;
+	thread->flush = made->of_templates ? cut_call : lpl_drmemtrace_flush;
 	thread->context = made;
 	thread->losses = &made->result.losses;
 	thread->gap = made->gaps;
-	made->thread[made->threads++] = thread;
+	return thread;
+}
+
+static struct drmemtrace_thread *new_thread(struct lpl_drmemtrace *made)
+{
+	struct drmemtrace_thread *thread = open_thread(made);
+
+	if (thread && !lpl_reach(made->thread, made->threads_room, made->threads)) {
+		free_thread(thread);
+		return NULL;
+	}
+	if (thread)
+		made->thread[made->threads++] = thread;
 	return thread;
 }
 
@@ -159,7 +131,7 @@ static struct drmemtrace_thread *find_thread(struct lpl_drmemtrace *made)
 	if (!thread || !lpl_map_put(&made->by_serial, LPL_KEY(serial + 1), made->threads))
 		return NULL;
 	thread->serial = made->threads;
-	thread->tid = !known ? UNKNOWN : serial ? task->tid : IDLE;
+	thread->tid = !known ? DRMEMTRACE_UNKNOWN : serial ? task->tid : DRMEMTRACE_IDLE;
 	thread->tgid = known && serial && task->tgid ? task->tgid : thread->tid;
 	if (known && serial)
 		set_name(thread, task);
@@ -183,7 +155,7 @@ static bool run(struct lpl_drmemtrace *made)
 static bool decode(struct lpl_drmemtrace *made, const struct lpl_instruction *instruction,
 		   struct lpl_decoded *decoded)
 {
-	struct known *known = &made->known[instruction->address % LPL_INSTRUCTIONS_KNOWN];
+	struct drmemtrace_known *known = &made->known[instruction->address % LPL_INSTRUCTIONS_KNOWN];
 
 	if (!lpl_same_instruction(&known->instruction, instruction)) {
 		known->instruction = *instruction;
@@ -210,6 +182,41 @@ static bool is_fault(const struct drmemtrace_step *step, unsigned int vector)
 				       1 << 13 | 1 << 16 | 1 << 17 | 1 << 19 | 1 << 20 | 1 << 21;
 
 	return vector == PAGE_FAULT ? drmemtrace_is_short(step) : vector < 32 && faults >> vector & 1;
+}
+
+/*
+ * Of a switch: from the event that says so, up to where the kernel returns to a program, unless there is another one
+ * before.
+ */
+static bool follow_switch(struct lpl_drmemtrace *made, const struct drmemtrace_step *step)
+{
+	struct drmemtrace_thread *thread = made->switched;
+
+	if (made->scheduled) {
+		made->scheduled = false;
+		free_thread(thread);
+		made->switched = thread = step->instruction.user ? NULL : open_thread(made);
+		if (!thread)
+			return step->instruction.user;
+		thread->flush = cut_switch;
+		thread->losses = &made->again;
+		thread->tid = DRMEMTRACE_UNKNOWN;
+		lpl_drmemtrace_cut_switch(&thread->cut, made->of->tgid == made->previous_tgid ? DR_SWITCH_THREAD :
+					  DR_SWITCH_PROCESS);
+	}
+	if (!thread)
+		return true;
+	if (!lpl_drmemtrace_step(thread, step, 1))
+		return false;
+	if (!step->instruction.user)
+		return true;
+	made->switched = NULL;
+	if (!lpl_drmemtrace_write_settled(thread) || !cut_switch(thread, made)) {
+		free_thread(thread);
+		return false;
+	}
+	free_thread(thread);
+	return true;
 }
 
 /* The instruction that was going on is over. */
@@ -242,7 +249,7 @@ static enum lpl_error finish_step(struct lpl_drmemtrace *made)
 		*left_out += lpl_drmemtrace_fit(step, true, step->decoded.writes);
 	}
 	step->faulted = step->interrupted && is_fault(step, vector);
-	if (!lpl_drmemtrace_step(thread, step, time_of(made)))
+	if ((made->of_templates && !follow_switch(made, step)) || !lpl_drmemtrace_step(thread, step, time_of(made)))
 		return made->report->error ? made->report->error : no_memory(made->report);
 	step->instruction.length = 0;
 	return LPL_OK;
@@ -374,6 +381,11 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 		lpl_tasks_gap(&made->tasks);
 	if (event->tag == KTR_EXEC)
 		note_exec(made, event);
+	if (event->tag == KTR_SCHEDULE && made->of_templates) {
+		LPL_TRY(finish_step(made));
+		made->scheduled = true;
+		made->previous_tgid = made->tasks.current_known ? made->tasks.current->view.tgid : 0;
+	}
 	if (!lpl_tasks_check(&made->tasks, event) || !lpl_tasks_event(&made->tasks, event, false))
 		return no_memory(report);
 	while ((task = lpl_tasks_next_changed(&made->tasks)) != NULL) {
@@ -389,40 +401,31 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 
 /* ---- the end ---- */
 
-static enum lpl_error not_there(const struct lpl_drmemtrace *made, const char *name, const char *what,
-				struct lpl_report *report)
+static bool has_executed(const struct drmemtrace_thread *thread)
 {
-	char where[LPL_NAME_SIZE];
-
-	lpl_short_name(where, made->part);
-	return lpl_fail(report, LPL_ERR_IO, "%s/trace/%s: %s", where, name, what);
+	return thread->begun || thread->count;
 }
 
-static enum lpl_error finish_file(struct lpl_drmemtrace *made, struct drmemtrace_thread *thread,
-				  struct lpl_report *report)
+static enum lpl_error end_thread(struct drmemtrace_thread *thread, struct lpl_report *report)
 {
-	char part[NAME], name[NAME], type[8];
-	int fd;
+	if (lpl_drmemtrace_end(thread))
+		return LPL_OK;
+	return report->error ? report->error : no_memory(report);
+}
 
-	if (!lpl_drmemtrace_end(thread))
-		return report->error ? report->error : no_memory(report);
-	part_name(part, thread);
-	put_le64(type, DR_TYPE | (made->kernel ? DR_WHOLE_SYSTEM : 0) | (made->numbers ? DR_NUMBERS : 0));
-	fd = openat(made->directory, part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || !lpl_write_all(fd, type, sizeof(type), DR_TYPE_AT) || fsync(fd) != 0) {
-		if (fd >= 0)
-			(void)close(fd);
-		return not_there(made, part, "cannot be completed", report);
-	}
-	(void)close(fd);
-	(void)snprintf(name, sizeof(name), "drmemtrace.%s.%u.%u.trace", *thread->name ? thread->name :
-		       thread->tid == IDLE ? "idle" : "unknown", thread->tgid, thread->tid);
-	if (faccessat(made->directory, name, F_OK, 0) == 0)
-		(void)snprintf(name, sizeof(name), "drmemtrace.%s-%llu.%u.%u.trace", thread->name,
-			       (unsigned long long)thread->serial, thread->tgid, thread->tid);
-	if (renameat(made->directory, part, made->directory, name) != 0)
-		return not_there(made, part, "cannot be renamed", report);
-	return LPL_OK;
+static enum lpl_error finish_templates(struct lpl_drmemtrace *made, struct lpl_report *report)
+{
+	struct lpl_export_result *result = &made->result;
+
+	for (size_t i = 0; i < made->threads; i++)
+		if (has_executed(made->thread[i]))
+			LPL_TRY(end_thread(made->thread[i], report));
+	LPL_TRY(lpl_drmemtrace_write_templates(made, "system-calls.trace", true, &result->calls, report));
+	LPL_TRY(lpl_drmemtrace_write_templates(made, "switches.trace", false, &result->switches, report));
+	if (result->calls || result->switches)
+		return LPL_OK;
+	return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: has no system call of which the number is known, and the kernel's part "
+			"whole, without an interrupt; nor a switch between programs", made->trace);
 }
 
 static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *report)
@@ -431,11 +434,14 @@ static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *repo
 
 	made->report = report;
 	LPL_TRY(finish_step(made));
+	if (made->of_templates)
+		return finish_templates(made, report);
 	for (size_t i = 0; i < made->threads; i++)
-		if (made->thread[i]->begun || made->thread[i]->count)
-			LPL_TRY(finish_file(made, made->thread[i], report));
-	if (fsync(made->directory) != 0 && errno != EINVAL && errno != EROFS)
-		return not_there(made, "", "cannot be synced", report);
+		if (has_executed(made->thread[i])) {
+			LPL_TRY(end_thread(made->thread[i], report));
+			LPL_TRY(lpl_drmemtrace_finish_file(made, made->thread[i], report));
+		}
+	LPL_TRY(lpl_drmemtrace_sync(made, report));
 	return check_strict(made, 0);
 }
 
@@ -443,11 +449,12 @@ static enum lpl_error take_finish(struct lpl_sink *sink, struct lpl_report *repo
 
 static void free_all(struct lpl_drmemtrace *made)
 {
-	for (size_t i = 0; i < made->threads; i++) {
-		lpl_drmemtrace_free(made->thread[i]);
-		free(made->thread[i]);
-	}
+	for (size_t i = 0; i < made->threads; i++)
+		free_thread(made->thread[i]);
 	free(made->thread);
+	free_thread(made->switched);
+	lpl_drmemtrace_templates_free(&made->calls);
+	lpl_drmemtrace_templates_free(&made->switches);
 	free(made->known);
 	free(made->step.access);
 	lpl_code_close(made->code);
@@ -463,51 +470,17 @@ static void free_all(struct lpl_drmemtrace *made)
 	free(made);
 }
 
-/* All that is in the directory "trace" is ours: it was made here. */
-static void remove_files(const struct lpl_drmemtrace *made)
-{
-	const int fd = dup(made->directory);
-	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *entry;
-
-	if (!directory && fd >= 0)
-		(void)close(fd);
-	if (!directory)
-		return;
-	while ((entry = readdir(directory)))
-		if (*entry->d_name != '.')
-			(void)unlinkat(made->directory, entry->d_name, 0);
-	(void)closedir(directory);
-}
-
 void lpl_drmemtrace_discard(struct lpl_drmemtrace *made)
 {
 	if (!made)
 		return;
 	if (made->directory >= 0)
-		remove_files(made);
+		lpl_drmemtrace_remove_files(made);
 	if (made->top >= 0) {
 		(void)unlinkat(made->top, "trace", AT_REMOVEDIR);
 		(void)rmdir(made->part);
 	}
 	free_all(made);
-}
-
-static enum lpl_error make_directories(struct lpl_drmemtrace *made, struct lpl_report *report)
-{
-	const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	char name[LPL_NAME_SIZE];
-
-	LPL_TRY(lpl_refuse_existing(made->path, "exists; the trace's files go into a directory that is made for them",
-				report));
-	LPL_TRY(lpl_refuse_existing(made->part, LPL_LEFT_PART "; remove it", report));
-	lpl_short_name(name, made->part);
-	if (mkdir(made->part, 0777) != 0)
-		return lpl_fail(report, LPL_ERR_IO, "%s: cannot be made", name);
-	made->top = open(made->part, how);
-	if (made->top >= 0 && mkdirat(made->top, "trace", 0777) == 0)
-		made->directory = openat(made->top, "trace", how);
-	return made->directory >= 0 ? LPL_OK : lpl_fail(report, LPL_ERR_IO, "%s/trace: cannot be made", name);
 }
 
 static enum lpl_error begin(struct lpl_drmemtrace *made, const char *path, struct lpl_report *report)
@@ -526,7 +499,7 @@ static enum lpl_error begin(struct lpl_drmemtrace *made, const char *path, struc
 	}
 	LPL_TRY(lpl_code_open(&made->code, report));
 	LPL_TRY(lpl_decoder_open(&made->decoder, report));
-	return make_directories(made, report);
+	return lpl_drmemtrace_make_directories(made, report);
 }
 
 enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **result, const char *path,
@@ -545,6 +518,9 @@ enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **result, con
 	made->top = made->directory = -1;
 	made->trace = options->trace;
 	made->strict = options->strict;
+	made->of_templates = options->templates;
+	lpl_drmemtrace_templates_init(&made->calls);
+	lpl_drmemtrace_templates_init(&made->switches);
 	made->cycles_a_second = lpl_cycles_a_second(options->meta);
 	if (!made->cycles_a_second)
 		made->cycles_a_second = SECOND * 1000;

@@ -7,8 +7,6 @@
 
 enum {
 	ENTRY = 12,
-	FORMAT = 7,		/* TRACE_ENTRY_VERSION_RETIRED_INSTRUCTIONS_ONLY */
-	CACHE_LINE = 64,
 	PAGE = 4096
 };
 
@@ -30,10 +28,10 @@ bool lpl_drmemtrace_put(struct drmemtrace_thread *thread, unsigned int type, uns
 
 static bool put_beginning(struct drmemtrace_thread *thread)
 {
-	return lpl_drmemtrace_put(thread, DR_HEADER, 0, FORMAT) && lpl_drmemtrace_put(thread, DR_MARKER, DR_VERSION, FORMAT) &&
+	return lpl_drmemtrace_put(thread, DR_HEADER, 0, DR_FORMAT) && lpl_drmemtrace_put(thread, DR_MARKER, DR_VERSION, DR_FORMAT) &&
 	       lpl_drmemtrace_put(thread, DR_MARKER, DR_FILE_TYPE, DR_TYPE) && lpl_drmemtrace_put(thread, DR_THREAD, 4, thread->tid) &&
-	       lpl_drmemtrace_put(thread, DR_PROCESS, 4, thread->tgid) && lpl_drmemtrace_put(thread, DR_MARKER, DR_CACHE_LINE, CACHE_LINE) &&
-	       lpl_drmemtrace_put(thread, DR_MARKER, DR_PAGE_SIZE, PAGE) && lpl_drmemtrace_put(thread, DR_MARKER, DR_WINDOW, 0);
+	       lpl_drmemtrace_put(thread, DR_PROCESS, 4, thread->tgid) && lpl_drmemtrace_put(thread, DR_MARKER, DR_CACHE_LINE, DR_LINE_BYTES) &&
+	       lpl_drmemtrace_put(thread, DR_MARKER, DR_PAGE_SIZE, DR_PAGE_BYTES) && lpl_drmemtrace_put(thread, DR_MARKER, DR_WINDOW, 0);
 }
 
 /* A reader keeps the bytes of each address: they are there once, and again when they are others. */
@@ -41,7 +39,7 @@ static bool put_bytes(struct drmemtrace_thread *thread, const struct drmemtrace_
 {
 	struct drmemtrace_bytes *known = &thread->known[(record->address ^ record->address >> 14) % DRMEMTRACE_KNOWN];
 
-	if (known->address == record->address && known->length == record->size &&
+	if (!thread->of_template && known->address == record->address && known->length == record->size &&
 	    memcmp(known->bytes, record->bytes, record->size) == 0)
 		return true;
 	*known = (struct drmemtrace_bytes){ .address = record->address, .length = (uint8_t)record->size };
@@ -64,7 +62,7 @@ static bool put_frame(struct drmemtrace_thread *thread, const struct drmemtrace_
 	const uint64_t page = record->address / PAGE;
 	struct drmemtrace_page *known = &thread->page[page % DRMEMTRACE_PAGES];
 
-	if (!record->frame || (known->page == page && known->frame == record->frame))
+	if (!record->frame || thread->of_template || (known->page == page && known->frame == record->frame))
 		return true;
 	*known = (struct drmemtrace_page){ .page = page, .frame = record->frame };
 	return lpl_drmemtrace_put(thread, DR_MARKER, DR_PHYSICAL, (record->frame - 1) * PAGE + record->address % PAGE) &&

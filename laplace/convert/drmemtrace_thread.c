@@ -384,13 +384,17 @@ static bool may_say_time(const struct drmemtrace_thread *thread)
 							   thread->before.decoded.branch == LPL_BRANCH_SYSTEM_CALL));
 }
 
-/* It was completed, and will not be left out: where the kernel is not in the trace, one that is repeated is. */
+/*
+ * It was completed, and will not be left out: where the kernel is not in the trace, one that is repeated is.  `step`:
+ * what follows; NULL: nothing does.
+ */
 static bool has_called(const struct drmemtrace_thread *thread, const struct drmemtrace_step *step)
 {
 	const struct drmemtrace_step *before = &thread->before;
 
 	return before->calls && before->instruction.user && !before->faulted &&
-	       (step->after_gap || !step->instruction.user || step->instruction.address != before->instruction.address);
+	       (!step || step->after_gap || !step->instruction.user ||
+		step->instruction.address != before->instruction.address);
 }
 
 /* Readers want as many returns as events; and that a system call ends, if anything follows it. */
@@ -444,6 +448,7 @@ bool lpl_drmemtrace_step(struct drmemtrace_thread *thread, const struct drmemtra
 		return false;
 	if (!add_step(thread, step, repeated))
 		return false;
+	thread->time = time;
 	thread->before = *step;
 	thread->before.access = NULL;
 	return thread->count < WAITING || lpl_drmemtrace_write_settled(thread);
@@ -456,6 +461,8 @@ bool lpl_drmemtrace_end(struct drmemtrace_thread *thread)
 		leave_out_from(thread, thread->last);
 		thread->losses->unfollowed++;
 	}
+	if (has_called(thread, NULL) && !add_call(thread, thread->time))
+		return false;
 	if (!end_frames(thread, false))
 		return false;
 	thread->last = DRMEMTRACE_NONE;

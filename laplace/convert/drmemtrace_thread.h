@@ -25,12 +25,18 @@ enum {
 	DR_FOOTER = 26, DR_MARKER = 28, DR_NO_FETCH = 29, DR_SYSENTER = 31, DR_ENCODING = 47, DR_TAKEN = 48,
 	DR_UNTAKEN = 49
 };
-/* of DR_FILE_TYPE: OFFLINE_FILE_TYPE_ARCH_X86_64 and _ENCODINGS; _SYSCALL_NUMBERS; _WHOLE_SYSTEM; where it is in a file */
-enum { DR_TYPE = 0x40 | 0x200, DR_NUMBERS = 0x400, DR_WHOLE_SYSTEM = 0x40000, DR_TYPE_AT = 28 };
+/* of DR_FILE_TYPE: OFFLINE_FILE_TYPE_ARCH_X86_64 and _ENCODINGS; _SYSCALL_NUMBERS; _KERNEL_SYSCALL_TRACE_TEMPLATES;
+ * _WHOLE_SYSTEM; where it is in a file */
+enum { DR_TYPE = 0x40 | 0x200, DR_NUMBERS = 0x400, DR_TEMPLATES = 0x4000, DR_WHOLE_SYSTEM = 0x40000, DR_TYPE_AT = 28 };
+enum {
+	DR_FORMAT = 7,			/* TRACE_ENTRY_VERSION_RETIRED_INSTRUCTIONS_ONLY */
+	DR_LINE_BYTES = 64, DR_PAGE_BYTES = 4096	/* which it says of the processor */
+};
+
 enum {
 	DR_KERNEL_EVENT = 0, DR_KERNEL_XFER = 1, DR_TIMESTAMP = 2, DR_CPU = 3, DR_FILE_TYPE = 9, DR_CACHE_LINE = 10,
 	DR_VERSION = 12, DR_WINDOW = 14, DR_PHYSICAL = 15, DR_VIRTUAL = 17, DR_PAGE_SIZE = 18, DR_SYSTEM_CALL = 25,
-	DR_CALL_BEGINS = 27, DR_CALL_ENDS = 28, DR_BRANCH_TARGET = 29, DR_UNCOMPLETED = 41,
+	DR_CALL_BEGINS = 27, DR_CALL_ENDS = 28, DR_BRANCH_TARGET = 29, DR_SWITCH_BEGINS = 34, DR_SWITCH_ENDS = 35, DR_UNCOMPLETED = 41,
 	DR_HARDWARE_EVENT = 43, DR_HARDWARE_RETURN = 44
 };
 
@@ -84,6 +90,17 @@ struct drmemtrace_page {
 	uint64_t page, frame;
 };
 
+/* What is being cut out of a thread's records (drmemtrace_templates.h). */
+struct drmemtrace_cut {
+	bool active, of_switch;
+	bool interrupted, marred;	/* it is of no use, or of less */
+	uint32_t key;
+	unsigned int depth;		/* of handlers */
+	uint64_t instructions;
+	char *bytes;
+	size_t used, room;
+};
+
 struct drmemtrace_thread {
 	uint32_t tid, tgid;
 	uint64_t serial;
@@ -91,6 +108,7 @@ struct drmemtrace_thread {
 	bool begun;			/* the file has its beginning */
 	bool switched;			/* to it, since its last instruction: the time is to be said */
 	bool executes;			/* another program, or its first one, since it was in the kernel */
+	uint64_t time;			/* of its last instruction */
 	uint64_t gap;			/* how many there were in the trace when it ran last */
 	uint64_t windows;
 	struct drmemtrace_record *record;
@@ -105,6 +123,8 @@ struct drmemtrace_thread {
 	size_t signals, signals_room;
 	struct drmemtrace_bytes *known;
 	struct drmemtrace_page *page;
+	bool of_template;		/* each instruction has its bytes, and nothing a frame */
+	struct drmemtrace_cut cut;
 	char *buffer;
 	size_t used;
 	/* where the buffer goes when it is full */

@@ -103,6 +103,11 @@ struct lpl_export_options {
 	 * the sink fails at it with LPL_ERR_UNSUPPORTED.
 	 */
 	bool strict;
+	/*
+	 * Of drmemtrace alone: in place of threads, what its scheduler takes for system calls and switches of threads
+	 * (docs/formats.md).
+	 */
+	bool templates;
 };
 
 /*
@@ -148,8 +153,9 @@ struct lpl_losses {
 };
 
 struct lpl_export_result {
-	uint64_t refs;		/* written */
-	uint64_t bytes;		/* likewise; all of them after finish() */
+	uint64_t refs;		/* written; or, of what templates are chosen from, read */
+	uint64_t bytes;		/* written; all of them after finish() */
+	uint64_t calls, switches;	/* kinds of them that there are templates of */
 	struct lpl_losses losses;
 };
 
@@ -174,7 +180,7 @@ void lpl_npy_columns_discard(struct lpl_npy_columns *columns);
 
 /*
  * A directory for DynamoRIO's drmemtrace (docs/formats.md): a file for each thread.  It grows as "PATH.part".
- * Of the options, `meta`, `trace` (used until it is freed) and `strict` count; for that nothing is lost for which a
+ * Of the options, `meta`, `trace` (used until it is freed), `templates` and `strict` count; for that nothing is lost for which a
  * marker stands (`delivered`, `incomplete`, `gaps`), nor what the trace does not know (`unfollowed`).  LPL_ERR_USAGE: PATH is there, or
  * "PATH.part" is; LPL_ERR_UNSUPPORTED: the trace has no instructions (code.h), or Laplace was built without a decoder;
  * LPL_ERR_IO; LPL_ERR_MEMORY.  On failure *made is NULL.
