@@ -9,6 +9,7 @@
  *				as it is.  Default: demo.
  *	laplace.timeout=SECONDS	of guest time; the workload fails after it
  *	laplace.syscalls=SET	what laplace-ctl calls the same; default none
+ *	laplace.events=SET	what laplace-ctl calls the same; default none
  *	laplace.mode=MODE	of /dev/laplace, in octal; default 0660, root's
  *	laplace.start=workload	the workload says itself when to begin to collect;
  *				else (init) we do, just before it
@@ -200,11 +201,11 @@ static void load_drivers(void)
 	}
 }
 
-static void load_module(const char *syscalls, const char *mode)
+static void load_module(const char *syscalls, const char *events, const char *mode)
 {
-	char parameters[2 * 4096];
+	char parameters[3 * 4096];
 
-	snprintf(parameters, sizeof parameters, "syscalls=%s mode=%s", syscalls, mode);
+	snprintf(parameters, sizeof parameters, "syscalls=%s events=%s mode=%s", syscalls, events, mode);
 	load(MODULE, parameters);
 }
 
@@ -224,7 +225,8 @@ static void control(char *command, const sigset_t *awaited)
 
 int main(void)
 {
-	char line[4096], limit_line[4096], calls_line[4096], start_line[4096], mode_line[4096];
+	char line[4096], limit_line[4096], calls_line[4096], events_line[4096], start_line[4096];
+	char mode_line[4096];
 	char path[4096], *workload[] = { path, NULL };
 	const char *name, *limit, *start_by;
 	struct stat st;
@@ -254,6 +256,7 @@ int main(void)
 
 	load_drivers();
 	load_module(option(calls_line, sizeof calls_line, "laplace.syscalls=", "none"),
+		    option(events_line, sizeof events_line, "laplace.events=", "none"),
 		    option(mode_line, sizeof mode_line, "laplace.mode=", "0660"));
 	printf("LAPLACE-BEGIN %s\n", name);
 	fflush(stdout);

@@ -66,7 +66,7 @@ static bool lpl_is_fault(const struct vm_fault *vmf)
 	       lpl_is_mapping(vma) && lpl_is_within(vma, address);
 }
 
-static bool lpl_is_page(const struct page *page)
+bool lpl_is_page(const struct page *page)
 {
 	unsigned long flags;
 
@@ -79,6 +79,13 @@ static bool lpl_is_entry(const void *entry)
 	unsigned long value;
 
 	return lpl_peek(&value, entry, sizeof(value));
+}
+
+static bool lpl_is_list(const struct list_head *list)
+{
+	struct list_head *next;
+
+	return lpl_peek(&next, &list->next, sizeof(next));
 }
 
 static bool lpl_is_details(const struct zap_details *details)
@@ -128,6 +135,8 @@ static bool lpl_is_sound_argument(enum lpl_part part, unsigned long argument)
 	case LPL_ARG_PTE:
 	case LPL_ARG_PMD:
 		return lpl_is_entry(pointer);
+	case LPL_ARG_LIST:
+		return lpl_is_list(pointer);
 	case LPL_ARG_DETAILS:
 		return lpl_is_details(pointer);
 	case LPL_ARG_REQUEST:

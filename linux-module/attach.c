@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Attaching the events to tracepoints and probes: the first alternative that
- * this kernel has, and a loud failure when it has none.
+ * this kernel has, and a loud failure when it has none.  Most are attached as long
+ * as the module is there, and groups of others (choice.c) when they are wanted.
  */
 #include "laplace.h"
 
@@ -24,6 +25,7 @@ static const struct lpl_hooks *const lpl_groups[] = {
 	&lpl_swap_hooks,
 	&lpl_cache_hooks,
 	&lpl_pipe_hooks,
+	&lpl_reclaim_hooks,
 };
 
 #define for_each_lpl_hook(group, hook)						\
@@ -31,6 +33,9 @@ static const struct lpl_hooks *const lpl_groups[] = {
 		for ((hook) = lpl_groups[group]->hook;				\
 		     (hook) < lpl_groups[group]->hook + lpl_groups[group]->count;	\
 		     (hook)++)
+
+/* At hooks that were detached. */
+static u64 lpl_missed_before;
 
 struct lpl_search {
 	const char *name;
@@ -98,7 +103,7 @@ static size_t lpl_call_offset(const struct lpl_point *point)
 	return ALIGN(point->data, __alignof__(struct lpl_call));
 }
 
-static struct lpl_call *lpl_call_of(struct kretprobe_instance *ri)
+static struct lpl_call *lpl_call_in(struct kretprobe_instance *ri)
 {
 	struct lpl_hook *hook = container_of(ri->rp, struct lpl_hook, rp);
 
@@ -108,7 +113,7 @@ static struct lpl_call *lpl_call_of(struct kretprobe_instance *ri)
 static int lpl_call_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct lpl_hook *hook = container_of(ri->rp, struct lpl_hook, rp);
-	struct lpl_call *call = lpl_call_of(ri);
+	struct lpl_call *call = lpl_call_in(ri);
 	unsigned long flags;
 
 	if (!lpl_is_sound(hook->used, regs) ||
@@ -128,7 +133,7 @@ static int lpl_call_returned(struct kretprobe_instance *ri, struct pt_regs *regs
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&lpl_calls_lock, flags);
-	list_del(&lpl_call_of(ri)->list);
+	list_del_init(&lpl_call_in(ri)->list);
 	raw_spin_unlock_irqrestore(&lpl_calls_lock, flags);
 	return hook->used->returned(ri, regs);
 }
@@ -138,6 +143,22 @@ static void lpl_set_handlers(struct kretprobe *rp, const struct lpl_point *point
 	rp->entry_handler = lpl_call_entered;
 	rp->handler = lpl_call_returned;
 	rp->data_size = lpl_call_offset(point) + sizeof(struct lpl_call);
+}
+
+/* Nothing is seen of how calls end that are under way, and their entries end with them. */
+static void lpl_detach_kretprobe(struct lpl_hook *hook)
+{
+	struct lpl_call *call, *next;
+	unsigned long flags;
+
+	disable_kretprobe(&hook->rp);
+	synchronize_rcu();
+	raw_spin_lock_irqsave(&lpl_calls_lock, flags);
+	list_for_each_entry_safe(call, next, &lpl_calls, list)
+		if (call->hook == hook)
+			list_del_init(&call->list);
+	raw_spin_unlock_irqrestore(&lpl_calls_lock, flags);
+	unregister_kretprobe(&hook->rp);
 }
 #else
 static int lpl_call_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -154,6 +175,11 @@ static void lpl_set_handlers(struct kretprobe *rp, const struct lpl_point *point
 	rp->entry_handler = lpl_call_entered;
 	rp->handler = point->returned;
 	rp->data_size = point->data;
+}
+
+static void lpl_detach_kretprobe(struct lpl_hook *hook)
+{
+	unregister_kretprobe(&hook->rp);
 }
 #endif
 
@@ -218,18 +244,30 @@ static int lpl_attach_hook(struct lpl_hook *hook)
 	return error;
 }
 
+/* Calls that happened at this hook but could not be seen. */
+static u64 lpl_missed_at(const struct lpl_hook *hook)
+{
+	/* A call is missed if it is an interrupt's that comes while a handler runs, and only then. */
+	if (!hook->used || hook->used->interrupts)
+		return 0;
+	if (hook->used->entry)
+		return hook->kp.nmissed;
+	return hook->used->returned ? hook->rp.nmissed + hook->rp.kp.nmissed : 0;
+}
+
 static void lpl_detach_hook(struct lpl_hook *hook)
 {
 	const struct lpl_point *point = hook->used;
 
 	if (!point)
 		return;
+	lpl_missed_before += lpl_missed_at(hook);
 	if (point->tracepoint)
 		tracepoint_probe_unregister(hook->tp, point->tracepoint, NULL);
 	else if (point->entry)
 		unregister_kprobe(&hook->kp);
 	else
-		unregister_kretprobe(&hook->rp);
+		lpl_detach_kretprobe(hook);
 	hook->used = NULL;
 }
 
@@ -264,6 +302,8 @@ static void lpl_list(void)
 	size_t group;
 
 	for_each_lpl_hook(group, hook) {
+		if (lpl_groups[group]->choice)
+			continue;
 		if (hook == lpl_groups[group]->hook)
 			pr_info("events: %s=%s", hook->points->event, lpl_used(hook));
 		else
@@ -278,17 +318,15 @@ static void lpl_refuse(const struct lpl_hook *hook, int error)
 
 	for (point = hook->points; point < hook->points + LPL_POINTS && point->name; point++)
 		pr_err("%s: %s\n", point->name, point->unlike ?: "a probe cannot be there");
-	pr_err("this kernel has no place to see %s (error %d): refusing to load\n",
-	       hook->points->event, error);
+	pr_err("this kernel has no place to see %s (error %d)\n", hook->points->event, error);
 }
 
-static int lpl_attach_all(void)
+static int lpl_attach_hooks(const struct lpl_hooks *hooks)
 {
 	struct lpl_hook *hook;
-	size_t group;
 	int error;
 
-	for_each_lpl_hook(group, hook) {
+	for (hook = hooks->hook; hook < hooks->hook + hooks->count; hook++) {
 		error = lpl_attach_hook(hook);
 		if (!error || hook->points->optional)
 			continue;
@@ -299,20 +337,71 @@ static int lpl_attach_all(void)
 	return 0;
 }
 
+static int lpl_attach_always(void)
+{
+	size_t group;
+	int error = 0;
+
+	for (group = 0; group < ARRAY_SIZE(lpl_groups) && !error; group++)
+		if (!lpl_groups[group]->choice)
+			error = lpl_attach_hooks(lpl_groups[group]);
+	return error;
+}
+
+static int lpl_ftrace_is_back(bool off, int error)
+{
+	if (!off || lpl_switch_ftrace("1") || error)
+		return error;
+	pr_err("ftrace cannot be switched on again\n");
+	return -EIO;
+}
+
 int lpl_attach(void)
 {
 	bool off = lpl_switch_ftrace("0");
-	int error = lpl_attach_all();
+	int error = lpl_ftrace_is_back(off, lpl_attach_always());
 
-	if (off && !lpl_switch_ftrace("1") && !error) {
-		pr_err("ftrace cannot be switched on again: refusing to load\n");
-		error = -EIO;
-	}
-	if (error)
+	if (error) {
+		pr_err("refusing to load\n");
 		lpl_detach();
-	else
+	} else {
 		lpl_list();
+	}
 	return error;
+}
+
+static bool lpl_is_of_choice(const struct lpl_hooks *hooks, const char *choice)
+{
+	return hooks->choice && !strcmp(hooks->choice, choice);
+}
+
+/* The groups that are chosen by this name. */
+int lpl_attach_choice(const char *choice)
+{
+	bool off = lpl_switch_ftrace("0");
+	size_t group;
+	int error = 0;
+
+	for (group = 0; group < ARRAY_SIZE(lpl_groups) && !error; group++)
+		if (lpl_is_of_choice(lpl_groups[group], choice))
+			error = lpl_attach_hooks(lpl_groups[group]);
+	error = lpl_ftrace_is_back(off, error);
+	if (error)
+		lpl_detach_choice(choice);
+	return error;
+}
+
+void lpl_detach_choice(const char *choice)
+{
+	bool off = lpl_switch_ftrace("0");
+	struct lpl_hook *hook;
+	size_t group;
+
+	for_each_lpl_hook(group, hook)
+		if (lpl_is_of_choice(lpl_groups[group], choice))
+			lpl_detach_hook(hook);
+	lpl_ftrace_is_back(off, 0);
+	tracepoint_synchronize_unregister();
 }
 
 void lpl_detach(void)
@@ -325,31 +414,33 @@ void lpl_detach(void)
 	off = lpl_switch_ftrace("0");
 	for_each_lpl_hook(group, hook)
 		lpl_detach_hook(hook);
-	if (off && !lpl_switch_ftrace("1"))
-		pr_err("ftrace cannot be switched on again\n");
+	lpl_ftrace_is_back(off, 0);
 	/* A handler may still be running on another processor. */
 	tracepoint_synchronize_unregister();
 }
 
-/* Whether the current task is within a call that the group sees the end of. */
+/* What the handlers keep of the current task's last call of one of the hooks that is under way. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
-bool lpl_under(const struct lpl_hooks *group)
+static void *lpl_call_under_way(const struct lpl_hook *hook, size_t count)
 {
 	const struct lpl_call *call;
 	unsigned long flags;
-	bool under = false;
+	void *data = NULL;
 
 	raw_spin_lock_irqsave(&lpl_calls_lock, flags);
-	list_for_each_entry(call, &lpl_calls, list)
-		under |= call->task == current && call->hook >= group->hook &&
-			 call->hook < group->hook + group->count;
+	list_for_each_entry(call, &lpl_calls, list) {
+		if (call->task != current || call->hook < hook || call->hook >= hook + count)
+			continue;
+		data = (void *)call - lpl_call_offset(call->hook->used);
+		break;
+	}
 	raw_spin_unlock_irqrestore(&lpl_calls_lock, flags);
-	return under;
+	return data;
 }
 #else
-bool lpl_under(const struct lpl_hooks *group)
+static void *lpl_call_under_way(const struct lpl_hook *hook, size_t count)
 {
-	const struct kretprobe_instance *ri;
+	struct kretprobe_instance *ri;
 	const struct kretprobe *rp;
 	size_t i;
 
@@ -358,29 +449,33 @@ bool lpl_under(const struct lpl_hooks *group)
 #else
 	llist_for_each_entry(ri, READ_ONCE(current->kretprobe_instances.first), llist) {
 #endif
-		rp = get_kretprobe((struct kretprobe_instance *)ri);
-		for (i = 0; i < group->count; i++)
-			if (rp == &group->hook[i].rp)
-				return true;
+		rp = get_kretprobe(ri);
+		for (i = 0; i < count; i++)
+			if (rp == &hook[i].rp)
+				return ri->data;
 	}
-	return false;
+	return NULL;
 }
 #endif
+
+bool lpl_under(const struct lpl_hooks *group)
+{
+	return lpl_call_under_way(group->hook, group->count);
+}
+
+void *lpl_call_of(const struct lpl_hook *hook)
+{
+	return lpl_call_under_way(hook, 1);
+}
 
 /* Calls that happened but could not be seen; any is a defect in the trace. */
 u64 lpl_missed(void)
 {
 	struct lpl_hook *hook;
-	u64 missed = lpl_strange_calls();
+	u64 missed = lpl_strange_calls() + lpl_missed_before;
 	size_t group;
 
-	for_each_lpl_hook(group, hook) {
-		if (!hook->used)
-			continue;
-		if (hook->used->entry)
-			missed += hook->kp.nmissed;
-		else if (hook->used->returned)
-			missed += hook->rp.nmissed + hook->rp.kp.nmissed;
-	}
+	for_each_lpl_hook(group, hook)
+		missed += lpl_missed_at(hook);
 	return missed;
 }

@@ -77,6 +77,9 @@ static int lpl_command(char *text)
 	rest = lpl_after(text, "syscalls ");
 	if (rest)
 		return lpl_syscalls(rest);
+	rest = lpl_after(text, "events ");
+	if (rest)
+		return lpl_choose_events(rest);
 	for (i = 0; i < ARRAY_SIZE(command); i++) {
 		if (!strcmp(text, command[i].word)) {
 			lpl_control(command[i].control);
@@ -107,10 +110,13 @@ static ssize_t lpl_write(struct file *file, const char __user *user,
 static ssize_t lpl_read(struct file *file, char __user *user, size_t size,
 			loff_t *offset)
 {
-	char text[120];
-	int length = scnprintf(text, sizeof(text),
-			       "events %llu\nmissed %llu\nsyscalls %u\n",
-			       lpl_events(), lpl_missed(), lpl_syscalls_chosen());
+	char choice[64], text[120 + sizeof(choice)];
+	int length;
+
+	lpl_choice_text(choice, sizeof(choice));
+	length = scnprintf(text, sizeof(text),
+			   "events %llu\nmissed %llu\nsyscalls %u\nchosen %s\n", lpl_events(),
+			   lpl_missed(), lpl_syscalls_chosen(), choice);
 
 	return simple_read_from_buffer(user, size, offset, text, length);
 }

@@ -115,7 +115,7 @@ void lpl_file(struct inode *inode)
 }
 
 /* The page of the file that the folio begins with. */
-static pgoff_t lpl_folio_index(struct folio *folio)
+pgoff_t lpl_folio_index(struct folio *folio)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
 	/* hugetlbfs counted in its own pages. */
@@ -143,7 +143,7 @@ static void lpl_cache(u32 tag, struct folio *folio, struct inode *inode,
 }
 
 /* The file a folio caches; swap's cache has none. */
-static struct inode *lpl_folio_inode(struct folio *folio)
+struct inode *lpl_folio_inode(struct folio *folio)
 {
 	struct address_space *mapping = READ_ONCE(folio->mapping);
 

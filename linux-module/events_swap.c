@@ -247,22 +247,26 @@ static int lpl_shmem_out_returned(struct kretprobe_instance *ri,
 	return 0;
 }
 
+enum { LPL_TRY_TO_UNMAP_ONE, LPL_DO_SWAP_PAGE, LPL_SHMEM_WRITEPAGE };
+
 static struct lpl_hook lpl_swap_hook[] = {
-	{
+	[LPL_TRY_TO_UNMAP_ONE] = {
 		.points = { {
 			LPL_AT(try_to_unmap_one),
 			.entered = lpl_unmap_entered,
 			.returned = lpl_unmap_returned,
 			.data = sizeof(struct lpl_unmapping),
 		} },
-	}, {
+	},
+	[LPL_DO_SWAP_PAGE] = {
 		.points = { {
 			LPL_AT(do_swap_page),
 			.entered = lpl_swapin_entered,
 			.returned = lpl_swapin_returned,
 			.data = sizeof(struct lpl_swapin),
 		} },
-	}, {
+	},
+	[LPL_SHMEM_WRITEPAGE] = {
 		.points = { {
 			LPL_AT(shmem_writepage),
 			.entered = lpl_shmem_out_entered,
@@ -271,6 +275,15 @@ static struct lpl_hook lpl_swap_hook[] = {
 		} },
 	},
 };
+
+bool lpl_swaps_in(swp_entry_t *entry)
+{
+	const struct lpl_swapin *in = lpl_call_of(&lpl_swap_hook[LPL_DO_SWAP_PAGE]);
+
+	if (in)
+		*entry = in->entry;
+	return in;
+}
 
 const struct lpl_hooks lpl_swap_hooks = {
 	lpl_swap_hook, ARRAY_SIZE(lpl_swap_hook),

@@ -353,6 +353,11 @@ static bool check_event(const struct found *found, size_t first, size_t end, con
 		return true;
 	for (i = first; i < end; i++)
 		say("%s: %s", places[i].function, found[i].unlike);
+	if (places[first].choice) {
+		say("so the module knows no place where it could see %s: events=%s cannot be chosen",
+		    places[first].event, places[first].choice);
+		return true;
+	}
 	say("so the module knows no place where it could see %s", places[first].event);
 	return false;
 }
@@ -428,13 +433,16 @@ static bool find_members(const struct btf *btf)
 	memset(found, 0, sizeof(found));
 	for (i = 0; i < COUNT(place_members); i++) {
 		good = find_member(btf, &place_members[i], &found[i]) && good;
+		if (place_members[i].private)
+			printf("#define LPL_OFFSET_%s_%s %llu\n", found[i].structure,
+			       place_members[i].member, (unsigned long long)found[i].offset);
 		if (place_members[i].optional)
 			printf("#define LPL_HAS_%s_%s %d\n", found[i].structure, place_members[i].member,
 			       found[i].there);
 	}
 	printf("#define LPL_MEMBERS(AT)");
 	for (i = 0; i < COUNT(place_members); i++)
-		if (found[i].there)
+		if (found[i].there && !place_members[i].private)
 			printf(" \\\n\tAT(%s, %s, %llu, %llu)", found[i].structure,
 			       place_members[i].member, (unsigned long long)found[i].offset,
 			       (unsigned long long)found[i].size);

@@ -25,6 +25,8 @@ static const char usage[] =
 	"  syscalls SET  report system calls from now on: none (as at first), all, or a\n"
 	"                list of names and numbers of 64-bit calls; by their name,\n"
 	"                those of 32-bit programs go with them\n"
+	"  events SET    report groups of events from now on that are not reported always:\n"
+	"                none (as at first), all, or a list of: reclaim\n"
 	"  end           the workload is over and went well\n"
 	"  fail          the workload is over and failed\n"
 	"  quit          end the run here, and close the trace\n"
@@ -129,7 +131,7 @@ int main(int argc, char *argv[])
 	}
 	if (!strcmp(argv[1], "mark"))
 		return send_words(argc, argv, MARK_MAX);
-	if (!strcmp(argv[1], "syscalls"))
+	if (!strcmp(argv[1], "syscalls") || !strcmp(argv[1], "events"))
 		return send_words(argc, argv, COMMAND_MAX - sizeof("syscalls"));
 	if (argc > 2)
 		return wrong("too many arguments");

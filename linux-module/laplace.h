@@ -56,6 +56,7 @@ struct lpl_point {
 	const char *name;
 	const char *unlike;		/* why it cannot be used here */
 	bool optional;			/* the event, as this kernel is configured */
+	bool interrupts;		/* call it, too, and of those calls none is wanted */
 	u8 arg[LPL_ARGS];		/* the number of each argument, from 1 on; 0: none */
 	void *tracepoint;
 	kprobe_pre_handler_t entry;
@@ -78,6 +79,7 @@ struct lpl_hook {
 struct lpl_hooks {
 	struct lpl_hook *hook;
 	size_t count;
+	const char *choice;	/* attached if it is chosen by this name (choice.c); NULL: always */
 };
 
 extern const struct lpl_hooks lpl_task_hooks;
@@ -89,11 +91,17 @@ extern const struct lpl_hooks lpl_huge_hooks;
 extern const struct lpl_hooks lpl_swap_hooks;
 extern const struct lpl_hooks lpl_cache_hooks;
 extern const struct lpl_hooks lpl_pipe_hooks;
+extern const struct lpl_hooks lpl_reclaim_hooks;
 
 int lpl_attach(void);
 void lpl_detach(void);
+int lpl_attach_choice(const char *choice);
+void lpl_detach_choice(const char *choice);
 u64 lpl_missed(void);
+/* Whether the current task is within a call that the group sees the end of. */
 bool lpl_under(const struct lpl_hooks *group);
+/* What the handlers keep of the current task's last call that this hook will see the end of, or NULL. */
+void *lpl_call_of(const struct lpl_hook *hook);
 struct tracepoint *lpl_tracepoint(const char *name);
 
 /*
@@ -111,6 +119,7 @@ unsigned long lpl_argument(const struct lpl_point *point, struct pt_regs *regs,
 			   enum lpl_part part);
 bool lpl_is_sound(const struct lpl_point *point, struct pt_regs *regs);
 bool lpl_is_mapping(const struct vm_area_struct *vma);
+bool lpl_is_page(const struct page *page);
 bool lpl_peek(void *to, const void *from, size_t size);
 /* Count a call that cannot be what it should; true. */
 bool lpl_is_strange(const struct lpl_point *point);
@@ -143,6 +152,11 @@ void lpl_swap_shared(u32 tag, struct folio *folio, struct inode *inode,
 u64 lpl_prot(const struct vm_area_struct *vma);
 bool lpl_is_unfinished_stack(const struct vm_area_struct *vma);
 swp_entry_t lpl_swap_entry(struct page *page);
+/* Whether the current task brings a page back from swap, and which. */
+bool lpl_swaps_in(swp_entry_t *entry);
+/* The file a folio caches; swap's cache has none.  The page of it that the folio begins with. */
+struct inode *lpl_folio_inode(struct folio *folio);
+pgoff_t lpl_folio_index(struct folio *folio);
 
 /* Which spaces may share anonymous pages (families.c). */
 void lpl_family_fork(const struct mm_struct *parent,
@@ -157,6 +171,16 @@ int lpl_syscalls(char *list);
 int lpl_syscalls_init(void);
 void lpl_syscalls_exit(void);
 unsigned int lpl_syscalls_chosen(void);
+
+/* What reclaim keeps while its events are chosen (events_reclaim.c). */
+int lpl_reclaim_begin(void);
+void lpl_reclaim_end(void);
+
+/* Which groups of events are reported that are not always (choice.c). */
+int lpl_choose_events(char *list);
+int lpl_choice_init(void);
+void lpl_choice_exit(void);
+size_t lpl_choice_text(char *text, size_t size);
 
 /*
  * What page tables hold in a range: pages, one after the other or many under

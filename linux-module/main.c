@@ -30,9 +30,12 @@ static int __init lpl_init(void)
 	if (error)
 		goto families;
 	lpl_snapshot();
-	error = lpl_syscalls_init();
+	error = lpl_choice_init();
 	if (error)
 		goto detach;
+	error = lpl_syscalls_init();
+	if (error)
+		goto choice;
 	error = lpl_device_init();
 	if (error)
 		goto syscalls;
@@ -40,6 +43,8 @@ static int __init lpl_init(void)
 
 syscalls:
 	lpl_syscalls_exit();
+choice:
+	lpl_choice_exit();
 detach:
 	lpl_detach();
 families:
@@ -57,6 +62,7 @@ static void __exit lpl_exit(void)
 	lpl_device_exit();
 	lpl_syscalls_exit();
 	missed = lpl_missed();
+	lpl_choice_exit();
 	lpl_detach();
 	lpl_family_exit();
 	lpl_goodbye();

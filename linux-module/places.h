@@ -28,6 +28,7 @@ struct place_arg {
 
 struct place {
 	const char *event;		/* of rows with the same event, one has to hold */
+	const char *choice;		/* unless it is for this choice alone, which is not offered then */
 	const char *config;		/* unless the kernel lacks one of these options; "": always */
 	const char *id;			/* LPL_AT(id); NULL: the function's name */
 	const char *function;		/* a part of one, NAME.part.0, has the arguments of the whole */
@@ -38,6 +39,7 @@ struct place {
 
 #define PAGES "struct folio *|struct page *"
 #define PAGE { "PAGE", PAGES, NULL, false }
+#define LIST { "LIST", "struct list_head *", NULL, false }
 #define PTE { "PTE", "pte_t *", NULL, false }
 #define PMD { "PMD", "pmd_t *", NULL, false }
 #define MIGRATION \
@@ -194,6 +196,28 @@ static const struct place places[] = {
 	{ .event = "pass_take", .function = "pipe_read", .returned = "ssize_t",
 	  .arg = { { "REQUEST", "struct kiocb *", NULL, false } } },
 
+	/* events_reclaim.c */
+	{ .event = "reclaim", .choice = "reclaim", .function = "__remove_mapping", .returned = "int",
+	  .arg = { PAGE, { "RECLAIMED", "bool", NULL, false },
+		   { "TARGET", "struct mem_cgroup *", NULL, false } } },
+	{ .event = "reclaim_batch", .choice = "reclaim", .function = "shrink_folio_list",
+	  .returned = "unsigned int",
+	  .arg = { LIST, { "CONTROL", "struct scan_control *", NULL, false } } },
+	{ .event = "reclaim_batch", .choice = "reclaim", .function = "shrink_page_list",
+	  .returned = "unsigned int",
+	  .arg = { LIST, { "CONTROL", "struct scan_control *", NULL, false } } },
+	{ .event = "reclaim_lazy", .choice = "reclaim", .function = "free_unref_folios",
+	  .arg = { { "BATCH", "struct folio_batch *", NULL, false } } },
+	{ .event = "reclaim_lazy", .choice = "reclaim", .function = "free_unref_page_list",
+	  .arg = { LIST } },
+	{ .event = "reclaim_lazy_huge", .choice = "reclaim", .config = "",
+	  .function = "free_transhuge_page", .arg = { PAGE } },
+	{ .event = "reclaim_write", .choice = "reclaim", .function = "mm_vmscan_write_folio",
+	  .tracepoint = PAGES },
+	{ .event = "reclaim_write", .choice = "reclaim", .function = "mm_vmscan_writepage",
+	  .tracepoint = PAGES },
+	{ .event = "refault", .choice = "reclaim", .function = "workingset_refault", .arg = { PAGE } },
+
 	/* events_syscall.c */
 	{ .event = "syscall_enter", .function = "sys_enter",
 	  .tracepoint = "struct pt_regs *, long" },
@@ -203,6 +227,7 @@ static const struct place places[] = {
 
 #undef PAGES
 #undef PAGE
+#undef LIST
 #undef PTE
 #undef PMD
 #undef MIGRATION
@@ -217,81 +242,88 @@ static const struct place places[] = {
  * A structure's member that the module reads: it is in the kernel with this type (NULL is any),
  * and members.c sees that it is where the headers have it.  Of several structures, separated by
  * bars, the first that there is.  Of an optional member, LPL_HAS_STRUCTURE_MEMBER says whether it is.
+ * What is private to a file of the kernel is in no header: LPL_OFFSET_STRUCTURE_MEMBER has its place.
  */
 struct place_member {
 	const char *structure;
 	const char *member;
 	const char *type;
 	bool optional;
+	bool private;
 };
 
 static const struct place_member place_members[] = {
-	{ "task_struct", "pid", "int", false },
-	{ "task_struct", "tgid", "int", false },
-	{ "task_struct", "comm", NULL, false },
-	{ "task_struct", "mm", "struct mm_struct *", false },
-	{ "task_struct", "signal", "struct signal_struct *", false },
-	{ "task_struct", "exit_code", "int", false },
-	{ "task_struct", "exit_state", "int", false },
-	{ "task_struct", "flags", "unsigned int", false },
-	{ "task_struct", "__state", "unsigned int", true },
-	{ "signal_struct", "live", "atomic_t", false },
-	{ "linux_binprm", "file", "struct file *", false },
-	{ "linux_binprm", "interp", "char *", false },
+	{ "task_struct", "pid", "int", false, false },
+	{ "task_struct", "tgid", "int", false, false },
+	{ "task_struct", "comm", NULL, false, false },
+	{ "task_struct", "mm", "struct mm_struct *", false, false },
+	{ "task_struct", "signal", "struct signal_struct *", false, false },
+	{ "task_struct", "exit_code", "int", false, false },
+	{ "task_struct", "exit_state", "int", false, false },
+	{ "task_struct", "flags", "unsigned int", false, false },
+	{ "task_struct", "__state", "unsigned int", true, false },
+	{ "task_struct", "reclaim_state", "struct reclaim_state *", false, false },
+	{ "signal_struct", "live", "atomic_t", false, false },
+	{ "linux_binprm", "file", "struct file *", false, false },
+	{ "linux_binprm", "interp", "char *", false, false },
 
-	{ "mm_struct", "pgd", "pgd_t *", false },
-	{ "mm_struct", "map_count", "int", false },
-	{ "mm_struct", "mm_users", "atomic_t", false },
-	{ "mm_struct", "start_brk", "unsigned long", false },
-	{ "mm_struct", "brk", "unsigned long", false },
-	{ "vm_area_struct", "vm_start", "unsigned long", false },
-	{ "vm_area_struct", "vm_end", "unsigned long", false },
-	{ "vm_area_struct", "vm_mm", "struct mm_struct *", false },
-	{ "vm_area_struct", "vm_flags", "unsigned long", false },
-	{ "vm_area_struct", "vm_pgoff", "unsigned long", false },
-	{ "vm_area_struct", "vm_file", "struct file *", false },
-	{ "vm_area_struct", "vm_ops", "struct vm_operations_struct *", false },
-	{ "vm_area_struct", "anon_vma", "struct anon_vma *", false },
-	{ "vm_operations_struct", "name", NULL, false },
+	{ "mm_struct", "pgd", "pgd_t *", false, false },
+	{ "mm_struct", "map_count", "int", false, false },
+	{ "mm_struct", "mm_users", "atomic_t", false, false },
+	{ "mm_struct", "start_brk", "unsigned long", false, false },
+	{ "mm_struct", "brk", "unsigned long", false, false },
+	{ "vm_area_struct", "vm_start", "unsigned long", false, false },
+	{ "vm_area_struct", "vm_end", "unsigned long", false, false },
+	{ "vm_area_struct", "vm_mm", "struct mm_struct *", false, false },
+	{ "vm_area_struct", "vm_flags", "unsigned long", false, false },
+	{ "vm_area_struct", "vm_pgoff", "unsigned long", false, false },
+	{ "vm_area_struct", "vm_file", "struct file *", false, false },
+	{ "vm_area_struct", "vm_ops", "struct vm_operations_struct *", false, false },
+	{ "vm_area_struct", "anon_vma", "struct anon_vma *", false, false },
+	{ "vm_operations_struct", "name", NULL, false, false },
 
-	{ "vm_fault", "vma", "struct vm_area_struct *", false },
-	{ "vm_fault", "address", "unsigned long", false },
-	{ "vm_fault", "flags", "enum fault_flag|unsigned int", false },
-	{ "vm_fault", "pmd", "pmd_t *", false },
-	{ "vm_fault", "pte", "pte_t *", false },
-	{ "vm_fault", "orig_pte", "pte_t", false },
-	{ "vm_fault", "orig_pmd", "pmd_t", true },
-	{ "vm_fault", "page", "struct page *", false },
-	{ "vm_fault", "cow_page", "struct page *", false },
-	{ "zap_details", "even_cows", "bool", true },
-	{ "zap_details", "check_mapping", "struct address_space *", true },
+	{ "vm_fault", "vma", "struct vm_area_struct *", false, false },
+	{ "vm_fault", "address", "unsigned long", false, false },
+	{ "vm_fault", "flags", "enum fault_flag|unsigned int", false, false },
+	{ "vm_fault", "pmd", "pmd_t *", false, false },
+	{ "vm_fault", "pte", "pte_t *", false, false },
+	{ "vm_fault", "orig_pte", "pte_t", false, false },
+	{ "vm_fault", "orig_pmd", "pmd_t", true, false },
+	{ "vm_fault", "page", "struct page *", false, false },
+	{ "vm_fault", "cow_page", "struct page *", false, false },
+	{ "zap_details", "even_cows", "bool", true, false },
+	{ "zap_details", "check_mapping", "struct address_space *", true, false },
 
-	{ "folio|page", "flags", "unsigned long", false },
-	{ "folio|page", "mapping", "struct address_space *", false },
-	{ "folio|page", "index", "unsigned long", false },
-	{ "address_space", "host", "struct inode *", false },
-	{ "address_space", "nrpages", "unsigned long", false },
-	{ "address_space", "i_pages", "struct xarray", false },
-	{ "kiocb", "ki_filp", "struct file *", false },
-	{ "iov_iter", "count", "size_t", false },
-	{ "file", "f_mapping", "struct address_space *", false },
-	{ "file", "f_path", "struct path", false },
-	{ "path", "dentry", "struct dentry *", false },
-	{ "dentry", "d_name", "struct qstr", false },
-	{ "dentry", "d_sb", "struct super_block *", false },
-	{ "inode", "i_mode", "umode_t", false },
-	{ "inode", "i_ino", "unsigned long", false },
-	{ "inode", "i_rdev", "dev_t", false },
-	{ "inode", "i_sb", "struct super_block *", false },
-	{ "inode", "i_flags", "unsigned int", false },
-	{ "inode", "i_generation", NULL, false },
-	{ "inode", "i_mapping", "struct address_space *", false },
-	{ "inode", "i_data", "struct address_space", false },
-	{ "inode", "i_dentry", "struct hlist_head", false },
-	{ "inode", "i_sb_list", "struct list_head", false },
-	{ "super_block", "s_dev", "dev_t", false },
-	{ "super_block", "s_magic", "unsigned long", false },
-	{ "super_block", "s_inodes", "struct list_head", false },
+	{ "folio|page", "flags", "unsigned long", false, false },
+	{ "folio|page", "mapping", "struct address_space *", false, false },
+	{ "folio|page", "index", "unsigned long", false, false },
+	{ "address_space", "host", "struct inode *", false, false },
+	{ "address_space", "nrpages", "unsigned long", false, false },
+	{ "address_space", "i_pages", "struct xarray", false, false },
+	{ "kiocb", "ki_filp", "struct file *", false, false },
+	{ "iov_iter", "count", "size_t", false, false },
+	{ "file", "f_mapping", "struct address_space *", false, false },
+	{ "file", "f_path", "struct path", false, false },
+	{ "path", "dentry", "struct dentry *", false, false },
+	{ "dentry", "d_name", "struct qstr", false, false },
+	{ "dentry", "d_sb", "struct super_block *", false, false },
+	{ "inode", "i_mode", "umode_t", false, false },
+	{ "inode", "i_ino", "unsigned long", false, false },
+	{ "inode", "i_rdev", "dev_t", false, false },
+	{ "inode", "i_sb", "struct super_block *", false, false },
+	{ "inode", "i_flags", "unsigned int", false, false },
+	{ "inode", "i_generation", NULL, false, false },
+	{ "inode", "i_mapping", "struct address_space *", false, false },
+	{ "inode", "i_data", "struct address_space", false, false },
+	{ "inode", "i_dentry", "struct hlist_head", false, false },
+	{ "inode", "i_sb_list", "struct list_head", false, false },
+	{ "super_block", "s_dev", "dev_t", false, false },
+	{ "super_block", "s_magic", "unsigned long", false, false },
+	{ "super_block", "s_inodes", "struct list_head", false, false },
+
+	{ "pglist_data", "per_cpu_nodestats", "struct per_cpu_nodestat *", false, false },
+	{ "per_cpu_nodestat", "vm_node_stat_diff", NULL, false, false },
+	{ "scan_control", "target_mem_cgroup", "struct mem_cgroup *", false, true },
 };
 
 #endif

@@ -350,10 +350,14 @@ enum ktr_how {
 \
 	/* a page that reclaim had taken comes back, named as in KTR_RECLAIM, in another frame; \
 	 * activated: 1 if the kernel finds that it came back so soon that more memory for active \
-	 * pages would have kept it, else 0 */ \
+	 * pages would have kept it, and counts it in workingset_activate, else 0; counted: 0 if it \
+	 * does not even count it in workingset_refault; restored: 1 if it was active when it was \
+	 * taken, and is counted in workingset_restore */ \
 	EVENT(KTR_REFAULT, 34, "refault", KTR_PLAIN, "") \
 	KTR_FOLIO_ARGS(ARG, KTR_REFAULT) \
-	ARG(KTR_REFAULT, ACTIVATED, 6, "activated", KTR_DECIMAL)
+	ARG(KTR_REFAULT, ACTIVATED, 6, "activated", KTR_DECIMAL) \
+	ARG(KTR_REFAULT, COUNTED, 7, "counted", KTR_DECIMAL) \
+	ARG(KTR_REFAULT, RESTORED, 8, "restored", KTR_DECIMAL)
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)
@@ -417,8 +421,8 @@ enum ktr_context {
 enum ktr_reclaimer {
 	KTR_RECLAIM_KSWAPD = 0,	/* the kernel's own thread, in the background */
 	KTR_RECLAIM_DIRECT = 1,	/* a task that wanted memory itself */
-	KTR_RECLAIM_CGROUP = 2,	/* a cgroup is at its limit */
-	KTR_RECLAIM_OTHER = 3	/* somebody asked for it (memory.reclaim), or it is not known */
+	KTR_RECLAIM_CGROUP = 2,	/* from a cgroup, at its limit or for memory.reclaim */
+	KTR_RECLAIM_OTHER = 3	/* given pages, as for MADV_PAGEOUT */
 };
 
 #define KTR_PROT_READ	1

@@ -22,6 +22,13 @@ struct hlist_head { void *first; };
 struct xarray { void *xa_head; };
 struct qstr { unsigned long hash_len; const unsigned char *name; };
 struct anon_vma { int a; };
+struct mem_cgroup { int a; };
+struct reclaim_state { int a; };
+struct reclaim_stat { int a; };
+struct folio_batch { unsigned char nr; struct folio *folios[31]; };
+struct per_cpu_nodestat { signed char vm_node_stat_diff[40]; };
+struct pglist_data { struct per_cpu_nodestat *per_cpu_nodestats; };
+struct scan_control { unsigned long nr_to_reclaim; void *nodemask; struct mem_cgroup *target_mem_cgroup; };
 struct mmu_gather { int a; };
 struct ma_state { int a; };
 struct vma_iterator { int a; };
@@ -105,6 +112,7 @@ struct task_struct {
 	pid_t pid, tgid;
 	char comm[16];
 	struct signal_struct *signal;
+	struct reclaim_state *reclaim_state;
 };
 struct linux_binprm { struct file *file; const char *interp; };
 
@@ -117,6 +125,7 @@ typedef void (*btf_trace_sched_process_exec)(void *, struct task_struct *, pid_t
 typedef void (*btf_trace_sched_process_exit)(void *, struct task_struct *);
 typedef void (*btf_trace_mm_filemap_add_to_page_cache)(void *, struct folio *);
 typedef void (*btf_trace_mm_filemap_delete_from_page_cache)(void *, struct folio *);
+typedef void (*btf_trace_mm_vmscan_write_folio)(void *, struct folio *);
 typedef void (*btf_trace_sys_enter)(void *, struct pt_regs *, long);
 typedef void (*btf_trace_sys_exit)(void *, struct pt_regs *, long);
 struct tracepoints {
@@ -130,6 +139,7 @@ struct tracepoints {
 	btf_trace_sys_enter h;
 	btf_trace_sys_exit i;
 	btf_trace_sched_waking j;
+	btf_trace_mm_vmscan_write_folio k;
 } tracepoints;
 
 /* structures that no function below names */
@@ -169,6 +179,10 @@ vm_fault_t do_swap_page(struct vm_fault *vmf) { return 0; }
 int shmem_writepage(struct page *page, struct writeback_control *wbc) { return 0; }
 int shmem_add_to_page_cache(struct folio *folio, struct address_space *mapping, unsigned long index, void *expected, unsigned int gfp) { return 0; }
 int __folio_migrate_mapping(struct address_space *mapping, struct folio *newfolio, struct folio *folio, int expected_count) { return 0; }
+int __remove_mapping(struct address_space *mapping, struct folio *folio, bool reclaimed, struct mem_cgroup *target_memcg) { return 0; }
+unsigned int shrink_folio_list(struct list_head *folio_list, struct pglist_data *pgdat, struct scan_control *sc, struct reclaim_stat *stat, bool ignore_references) { return 0; }
+void free_unref_folios(struct folio_batch *folios) { }
+void workingset_refault(struct folio *folio, void *shadow) { }
 ssize_t pipe_write(struct kiocb *iocb, struct iov_iter *from) { return 0; }
 ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to) { return 0; }
 

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * reclaim FILE: make a guest of little memory reclaim what it has, and say what its kernel counted
+ * meanwhile.  FILE, which is larger than memory, is read several times; so is anonymous memory of the
+ * same size, which goes to swap; some of it is given up with MADV_FREE, and some is shared.
+ *
+ * Prints "reclaim: NAME BEFORE AFTER" for each count of /proc/vmstat.  It was read between the marks
+ * reclaim-0 and reclaim-1, and between reclaim-2 and reclaim-3: in both of these nothing should happen.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, ROUNDS = 3, COUNTS = 32768 };
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void say_to(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		die(path);
+	close(fd);
+}
+
+static void mark(const char *text)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "mark %s", text);
+	say_to("/dev/laplace", command);
+}
+
+/* What each processor counted by itself counts, too. */
+static void count(char *counts)
+{
+	size_t used = 0;
+	ssize_t got;
+	int fd;
+
+	say_to("/proc/sys/vm/stat_refresh", "1");
+	fd = open("/proc/vmstat", O_RDONLY);
+	if (fd < 0)
+		die("/proc/vmstat");
+	while ((got = read(fd, counts + used, COUNTS - 1 - used)) > 0)
+		used += (size_t)got;
+	if (got < 0)
+		die("/proc/vmstat");
+	counts[used] = '\0';
+	close(fd);
+}
+
+static void read_file(const char *path)
+{
+	static char data[16 * PAGE];
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0)
+		die(path);
+	while (read(fd, data, sizeof(data)) > 0)
+		;
+	close(fd);
+}
+
+static unsigned char *map(size_t size, int kind)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		die("mmap");
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+static void write_pages(unsigned char *memory, size_t size, unsigned char value)
+{
+	for (size_t at = 0; at < size; at += PAGE)
+		memset(memory + at, (int)(value + at / PAGE % 251), PAGE / 4);
+}
+
+static unsigned int read_pages(const unsigned char *memory, size_t size)
+{
+	unsigned int sum = 0;
+
+	for (size_t at = 0; at < size; at += PAGE)
+		sum += *(volatile const unsigned char *)(memory + at);
+	return sum;
+}
+
+static void press(const char *path, size_t size)
+{
+	unsigned char *own = map(size, MAP_PRIVATE), *shared = map(size / 4, MAP_SHARED);
+	unsigned char *free_ones = map(size / 4, MAP_PRIVATE);
+	unsigned int sum = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		write_pages(free_ones, size / 4, 3);
+		madvise(free_ones, size / 4, MADV_FREE);
+		if (round == 1)
+			write_pages(own, size, 1);
+		write_pages(shared, size / 4, 2);
+		read_file(path);
+		sum += read_pages(own, size) + read_pages(shared, size / 4);
+		/* part of it again, as what is used often */
+		for (int again = 0; again < 3; again++)
+			sum += read_pages(own, size / 8);
+	}
+	printf("reclaim: sum %u 0\n", sum);
+}
+
+/* What is still to be done in the background. */
+static void settle(void)
+{
+	sync();
+	sleep(1);
+}
+
+static void print_counts(const char *before, const char *after)
+{
+	char name[64];
+	uint64_t value, then;
+	const char *old;
+	int length;
+
+	while (sscanf(after, "%63s %ju%n", name, (uintmax_t *)&value, &length) == 2) {
+		char wanted[80];
+
+		snprintf(wanted, sizeof(wanted), "\n%s ", name);
+		old = strstr(before, wanted);
+		if (old && sscanf(old + strlen(wanted), "%ju", (uintmax_t *)&then) == 1)
+			printf("reclaim: %s %ju %ju\n", name, (uintmax_t)then, (uintmax_t)value);
+		after += length;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static char before[COUNTS], after[COUNTS];
+	struct stat st;
+
+	if (argc != 2 || stat(argv[1], &st) < 0)
+		die("usage: reclaim FILE");
+	/* To bring them in again would be counted, too. */
+	if (mlock(before, sizeof(before)) < 0 || mlock(after, sizeof(after)) < 0)
+		die("mlock");
+	count(after);
+	settle();
+	mark("reclaim-0");
+	count(before);
+	mark("reclaim-1");
+	press(argv[1], (size_t)st.st_size);
+	settle();
+	mark("reclaim-2");
+	count(after);
+	mark("reclaim-3");
+	print_counts(before, after);
+	return 0;
+}
