@@ -110,8 +110,9 @@ static const struct cli_option option_table[] = {
 	OPTION("keep", CLI_FILE, .argument = "PATH",
 	  .help = "Bring a file back that the program wrote", .repeated = true),
 	OPTION("kernel", CLI_DIRECTORY, .argument = "PACKAGE|DIR",
-	  .help = "The guest's kernel: a package of Debian's, as linux-image-amd64, or where "
-	  "linux-module/fetch-kernel brought one (linux-image-cloud-amd64, brought once)"),
+	  .help = "The guest's kernel: a package of Debian's, as linux-image-amd64, a tree in which one "
+	  "was built, or where linux-module/fetch-kernel brought one (linux-image-cloud-amd64, "
+	  "brought once)"),
 	NUMBER("level", 1, 19, .letter = 'l', .argument = "N",
 	  .help = "Compression level of zstd, %l to %m (3)"),
 	NUMBER("linger", 0, 1000000, .argument = "SECONDS",
