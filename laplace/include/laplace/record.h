@@ -278,7 +278,7 @@ struct lpl_event {
 	ARG(LPL_EVENT_CODE, BITS, 1, "bits", KTR_DECIMAL) \
 \
 	/* the processor executes an instruction that calls the kernel; after its fetch, before what else it \
-	 * refers to.  Number: EAX.  In traces with code (code.h). */ \
+	 * refers to.  The number is in EAX; traces with code have this (code.h). */ \
 	EVENT(LPL_EVENT_SYSTEM_CALL, 0x10015, "system-call", KTR_PLAIN, "") \
 	ARG(LPL_EVENT_SYSTEM_CALL, NUMBER, 0, "number", KTR_DECIMAL) \
 	ARG(LPL_EVENT_SYSTEM_CALL, INSTRUCTION, 1, "instruction", KTR_DECIMAL) /* enum lpl_system_call */
