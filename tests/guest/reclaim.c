@@ -150,9 +150,9 @@ int main(int argc, char **argv)
 
 	if (argc != 2 || stat(argv[1], &st) < 0)
 		die("usage: reclaim FILE");
-	/* To bring them in again would be counted, too. */
-	if (mlock(before, sizeof(before)) < 0 || mlock(after, sizeof(after)) < 0)
-		die("mlock");
+	/* What is needed then stays here: to bring it in again would be counted, too. */
+	if (mlockall(MCL_CURRENT) < 0)
+		die("mlockall");
 	count(after);
 	settle();
 	mark("reclaim-0");
