@@ -145,7 +145,7 @@ static json_t *reclaimers_json(const struct lpl_regret_results *results)
 {
 	json_t *object = json_object();
 
-	/* which reads OPT needs has nothing to do with who evicted */
+	/* which reads OPT needs does not depend on what evicted */
 	for (unsigned int i = 0; i < LPL_REGRET_RECLAIMERS; i++) {
 		json_t *counts = counts_json(&results->by_reclaimer[i]);
 

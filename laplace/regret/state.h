@@ -60,7 +60,7 @@ struct task {
 	char *name;
 };
 
-/* An eviction whose best alternative is looked for. */
+/* An eviction for which the best alternative is looked for. */
 struct tracked {
 	struct lpl_regret_worst result;
 	uint32_t task, owner;		/* of the eviction; of its page */
@@ -134,7 +134,7 @@ uint32_t lpl_regret_file_page(struct lpl_regret *regret, uint64_t device, uint64
 /* The same, only if it is known; 0: it is not. */
 uint32_t lpl_regret_find_page(struct lpl_regret *regret, uint64_t device, uint64_t inode,
 			      uint64_t offset);
-/* Is the device one whose pages reclaim takes? */
+/* Does reclaim take pages of the device, as far as is known? */
 bool lpl_regret_takes(const struct lpl_regret *regret, uint64_t device);
 /* There is a canonical page. */
 bool lpl_regret_meet(struct lpl_regret *regret, const struct lpl_merge_page *page);

@@ -31,25 +31,36 @@ void write_page(struct trial *trial, enum deed deed, uint32_t page)
 	line->page[0] = page;
 }
 
+void send_references(struct trial *trial)
+{
+	struct lpl_report report = { 0 };
+
+	if (trial->batched)
+		assert_int_equal(trial->sink->refs(trial->sink, trial->batch, trial->batched, &report),
+				 LPL_OK);
+	trial->batched = 0;
+}
+
 void send(struct trial *trial, uint32_t tag, const uint64_t arg[8])
 {
 	struct lpl_event event = { .tag = tag, .ref = trial->clock, .cycle = trial->clock * 3,
 				   .instr = trial->clock, .tid = 50, .tgid = 50 };
 	struct lpl_report report = { 0 };
 
+	send_references(trial);
 	memcpy(event.arg, arg, 8 * sizeof(*arg));
 	assert_int_equal(trial->sink->event(trial->sink, &event, &report), LPL_OK);
 }
 
 void refer(struct trial *trial, uint64_t space, uint64_t address, enum lpl_type type)
 {
-	const struct lpl_ref ref = { .ref = ++trial->clock, .instr = trial->clock,
-				     .cycle = trial->clock * 3, .address = address, .space = space,
-				     .type = (uint8_t)type, .length = 4,
-				     .flags = address < ALIAS && type < LPL_WALK_READ ? LPL_USER : 0 };
-	struct lpl_report report = { 0 };
-
-	assert_int_equal(trial->sink->refs(trial->sink, &ref, 1, &report), LPL_OK);
+	if (trial->batched == BATCH)
+		send_references(trial);
+	trial->batch[trial->batched++] = (struct lpl_ref){
+		.ref = ++trial->clock, .instr = trial->clock, .cycle = trial->clock * 3,
+		.address = address, .space = space, .type = (uint8_t)type, .length = 4,
+		.flags = address < ALIAS && type < LPL_WALK_READ ? LPL_USER : 0
+	};
 }
 
 uint32_t new_page(struct trial *trial, uint64_t device)

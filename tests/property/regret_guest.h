@@ -19,6 +19,7 @@
 #define OFFSETS	6		/* pages of a file */
 #define SHARED	3		/* this file is shared memory */
 #define NONE	UINT32_MAX
+#define BATCH	24		/* references that come at once, at most */
 #define AT_ANONYMOUS UINT64_C(0x10000)
 #define AT_FILE	UINT64_C(0x400000)	/* and the next 0x100000 bytes on */
 #define ALIAS	UINT64_C(0xffff888000000000)
@@ -41,6 +42,8 @@ struct trial {
 	uint32_t of[SPACES][ANONYMOUS];	/* the page there; NONE: not touched */
 	unsigned int sharers[LOG_PAGES];
 	uint64_t slot[LOG_PAGES];
+	struct lpl_ref batch[BATCH];	/* references that are still to be sent */
+	size_t batched;
 	/* what the regret reported, by number less 1 */
 	struct lpl_regret_eviction *heard;
 	size_t heards;
@@ -52,6 +55,8 @@ struct log_line *write_down(struct trial *trial, enum deed deed);
 void write_page(struct trial *trial, enum deed deed, uint32_t page);
 void send(struct trial *trial, uint32_t tag, const uint64_t arg[8]);
 #define SEND(trial, tag, ...) send(trial, tag, (const uint64_t[8]){ __VA_ARGS__ })
+/* References are sent with those that follow, before an event at the latest. */
+void send_references(struct trial *trial);
 void refer(struct trial *trial, uint64_t space, uint64_t address, enum lpl_type type);
 
 /* The guest does something; `cuts`: records are missing now and then. */

@@ -180,6 +180,7 @@ static void finish(struct trial *trial, bool cuts)
 	size_t count;
 	uint64_t exhaustive, returned = 0;
 
+	send_references(trial);
 	assert_int_equal(trial->sink->finish(trial->sink, &report), LPL_OK);
 	results = lpl_regret_results(trial->regret);
 	answer = regret_oracle(&trial->log, &count);
