@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOG_LINES 20000
+#define LOG_LINES 6000
 #define LOG_PAGES 4000
 #define AT_ONCE 4		/* pages of a moment */
 

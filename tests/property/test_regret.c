@@ -229,7 +229,7 @@ static void many_guests(unsigned int guests, unsigned int steps, unsigned int cu
 static void test_short_guests(void **state)
 {
 	(void)state;
-	many_guests(3000, 40, 0);
+	many_guests(1500, 40, 0);
 }
 
 /* So long that moments are compacted, several times. */
