@@ -98,8 +98,8 @@ static int show(const struct options *options, const struct cli_pass *pass, bool
 
 	if (shown.results->reclaimed == 0 && shown.results->moments == 0 && !is_damaged)
 		return cli_complain(CLI_USAGE, "%s: no page was reclaimed in it, or it was recorded without "
-				    "the events of reclaim (record with events=reclaim; laplace run "
-				    "--events reclaim)", options->path);
+				    "the events of reclaim (in the guest: laplace-ctl events reclaim)",
+				    options->path);
 	if (options->csv)
 		return CLI_DONE;
 	return options->json ? regret_json(&shown, stdout) : regret_text(&shown, stdout);
