@@ -90,6 +90,16 @@ static void lpl_snapshot(void)
 	step("snapshot");
 }
 
+static int lpl_choice_init(void)
+{
+	return step("choice_init");
+}
+
+static void lpl_choice_exit(void)
+{
+	step("choice_exit");
+}
+
 static int lpl_syscalls_init(void)
 {
 	return step("syscalls_init");
@@ -142,10 +152,10 @@ static void loaded_and_removed(void **unused)
 {
 	(void)unused;
 	assert_int_equal(load(NULL), 0);
-	assert_string_equal(calls, " record_init handshake attach snapshot syscalls_init device_init");
+	assert_string_equal(calls, " record_init handshake attach snapshot choice_init syscalls_init device_init");
 	*calls = '\0';
 	lpl_exit();
-	assert_string_equal(calls, " device_exit syscalls_exit detach family_exit goodbye log_exit");
+	assert_string_equal(calls, " device_exit syscalls_exit choice_exit detach family_exit goodbye log_exit");
 	assert_false(forks);
 }
 
@@ -169,14 +179,18 @@ static void forks_seen_before_attaching_failed_are_forgotten(void **unused)
 static void a_later_failure_detaches(void **unused)
 {
 	(void)unused;
+	assert_int_equal(load("choice_init"), -ENOMEM);
+	assert_false(forks);
+	assert_string_equal(calls, " record_init handshake attach snapshot choice_init"
+				   " detach family_exit goodbye log_exit");
 	assert_int_equal(load("syscalls_init"), -ENOMEM);
 	assert_false(forks);
-	assert_string_equal(calls, " record_init handshake attach snapshot syscalls_init"
-				   " detach family_exit goodbye log_exit");
+	assert_string_equal(calls, " record_init handshake attach snapshot choice_init syscalls_init"
+				   " choice_exit detach family_exit goodbye log_exit");
 	assert_int_equal(load("device_init"), -ENOMEM);
 	assert_false(forks);
-	assert_string_equal(calls, " record_init handshake attach snapshot syscalls_init device_init"
-				   " syscalls_exit detach family_exit goodbye log_exit");
+	assert_string_equal(calls, " record_init handshake attach snapshot choice_init syscalls_init device_init"
+				   " syscalls_exit choice_exit detach family_exit goodbye log_exit");
 }
 
 int main(void)
