@@ -66,7 +66,7 @@ static void for_each_stay(struct lpl_regret *regret, const struct page *page,
 static void used_since(struct lpl_regret *regret, const struct page *page, uint32_t first,
 		       uint32_t last)
 {
-	moments_use(&regret->moments, first, last);
+	lpl_moments_use(&regret->moments, first, last);
 	lpl_regret_worst_used(regret, page, first, last);
 }
 
@@ -82,7 +82,7 @@ static enum lpl_error close_stays(struct lpl_regret *regret, struct page *page,
 		if (stay->moment && !error)
 			error = lpl_regret_report(regret, page, stay, outcome,
 				outcome == LPL_REGRET_USED ?
-				moments_unused(&regret->moments, stay->moment) : 0, report);
+				lpl_moments_unused(&regret->moments, stay->moment) : 0, report);
 		page->stay = stay->next;
 		free(stay);
 	}
@@ -144,7 +144,7 @@ static void replace_optimally(struct lpl_regret *regret, const struct page *page
 {
 	const uint32_t now = regret->moments.count;
 
-	if (page->counted && page->begun < now && !moments_keep(&regret->moments, page->begun, now))
+	if (page->counted && page->begun < now && !lpl_moments_keep(&regret->moments, page->begun, now))
 		lpl_regret_count_optimal(regret, page);
 }
 
@@ -223,21 +223,21 @@ static void need_boundaries(struct lpl_regret *regret)
 		if (page->kind == LPL_PAGE_KINDS)
 			continue;
 		if (page->resident || page->removed)
-			moments_need(moments, page->since);
+			lpl_moments_need(moments, page->since);
 		if (page->removed)
-			moments_need(moments, page->until);
+			lpl_moments_need(moments, page->until);
 		if (page->begun != NO_BOUNDARY)
-			moments_need(moments, page->begun);
+			lpl_moments_need(moments, page->begun);
 		for (const struct stay *stay = page->stay; stay; stay = stay->next) {
-			moments_need(moments, stay->first);
-			moments_need(moments, stay->last);
+			lpl_moments_need(moments, stay->first);
+			lpl_moments_need(moments, stay->last);
 			if (stay->moment)
-				moments_need_pages(moments, stay->moment);
+				lpl_moments_need_pages(moments, stay->moment);
 		}
 	}
 	for (size_t i = 0; i < regret->results.worsts; i++)
 		if (regret->worst[i].open)
-			moments_need_pages(moments, regret->worst[i].moment);
+			lpl_moments_need_pages(moments, regret->worst[i].moment);
 }
 
 static void renumber_boundaries(struct lpl_regret *regret)
@@ -250,34 +250,34 @@ static void renumber_boundaries(struct lpl_regret *regret)
 		if (page->kind == LPL_PAGE_KINDS)
 			continue;
 		if (page->resident || page->removed)
-			page->since = moments_renumbered(moments, page->since);
+			page->since = lpl_moments_renumbered(moments, page->since);
 		if (page->removed)
-			page->until = moments_renumbered(moments, page->until);
+			page->until = lpl_moments_renumbered(moments, page->until);
 		if (page->begun != NO_BOUNDARY)
-			page->begun = moments_renumbered(moments, page->begun);
+			page->begun = lpl_moments_renumbered(moments, page->begun);
 		for (struct stay *stay = page->stay; stay; stay = stay->next) {
-			stay->first = moments_renumbered(moments, stay->first);
-			stay->last = moments_renumbered(moments, stay->last);
+			stay->first = lpl_moments_renumbered(moments, stay->first);
+			stay->last = lpl_moments_renumbered(moments, stay->last);
 			if (stay->moment)
-				stay->moment = moments_renumbered(moments, stay->moment);
+				stay->moment = lpl_moments_renumbered(moments, stay->moment);
 		}
 		touch_again(regret, page);
 	}
 	for (size_t i = 0; i < regret->results.worsts; i++)
 		if (regret->worst[i].open)
 			regret->worst[i].moment =
-				moments_renumbered(moments, regret->worst[i].moment);
+				lpl_moments_renumbered(moments, regret->worst[i].moment);
 }
 
 static bool compact(struct lpl_regret *regret)
 {
-	if (!moments_compact_begin(&regret->moments))
+	if (!lpl_moments_compact_begin(&regret->moments))
 		return false;
 	need_boundaries(regret);
-	if (!moments_compact(&regret->moments, regret->pages / 4))
+	if (!lpl_moments_compact(&regret->moments, regret->pages / 4))
 		return false;
 	renumber_boundaries(regret);
-	moments_compacted(&regret->moments);
+	lpl_moments_compacted(&regret->moments);
 	/* a number may mean another boundary now, for pages that do not count as well */
 	for (size_t i = 0; i < regret->latest_room; i++)
 		regret->latest[i].boundary = NO_BOUNDARY;
@@ -289,9 +289,9 @@ enum lpl_error lpl_regret_taken(struct lpl_regret *regret, const struct lpl_even
 {
 	const uint64_t resident = regret->results.resident;
 
-	if (moments_are_full(&regret->moments) && !compact(regret))
+	if (lpl_moments_are_full(&regret->moments) && !compact(regret))
 		return lpl_regret_no_memory(report);
-	moments_add(&regret->moments, resident);
+	lpl_moments_add(&regret->moments, resident);
 	regret->results.moments++;
 	for (size_t i = 0; i < regret->takens; i++) {
 		struct stay *stay = regret->taken[i];

@@ -32,13 +32,13 @@ static bool allocate(struct moments *moments, uint32_t room)
 	return true;
 }
 
-bool moments_init(struct moments *moments)
+bool lpl_moments_init(struct moments *moments)
 {
 	*moments = (struct moments){ .count = 0 };
 	return allocate(moments, FIRST_ROOM);
 }
 
-void moments_free(struct moments *moments)
+void lpl_moments_free(struct moments *moments)
 {
 	free(moments->resident);
 	free(moments->used);
@@ -56,7 +56,7 @@ static void add_from(struct moments *moments, uint32_t moment, uint64_t what)
 		moments->used[moment] += what;
 }
 
-void moments_use(struct moments *moments, uint32_t first, uint32_t last)
+void lpl_moments_use(struct moments *moments, uint32_t first, uint32_t last)
 {
 	assert(first <= last && last <= moments->count);
 	if (first == last)
@@ -65,7 +65,7 @@ void moments_use(struct moments *moments, uint32_t first, uint32_t last)
 	add_from(moments, last + 1, -UINT64_C(1));
 }
 
-uint64_t moments_unused(const struct moments *moments, uint32_t moment)
+uint64_t lpl_moments_unused(const struct moments *moments, uint32_t moment)
 {
 	uint64_t used = 0;
 
@@ -121,7 +121,7 @@ static void take(struct moments *moments, size_t node)
  * The nodes that make up (first, last] are at most two of each level, from the ends inwards.  What is
  * not a moment yet is below none of them.
  */
-bool moments_keep(struct moments *moments, uint32_t first, uint32_t last)
+bool lpl_moments_keep(struct moments *moments, uint32_t first, uint32_t last)
 {
 	const size_t begin = (size_t)moments->room + first, end = (size_t)moments->room + last;
 
@@ -143,7 +143,7 @@ bool moments_keep(struct moments *moments, uint32_t first, uint32_t last)
 	return true;
 }
 
-void moments_add(struct moments *moments, uint64_t resident)
+void lpl_moments_add(struct moments *moments, uint64_t resident)
 {
 	const uint32_t moment = ++moments->count;
 
@@ -154,12 +154,12 @@ void moments_add(struct moments *moments, uint64_t resident)
 
 /* ---- compaction ---- */
 
-bool moments_compact_begin(struct moments *moments)
+bool lpl_moments_compact_begin(struct moments *moments)
 {
 	assert(!moments->renumbered);
 	moments->renumbered = calloc((size_t)moments->count + 1, sizeof(*moments->renumbered));
 	if (moments->renumbered)
-		moments_need(moments, moments->count);
+		lpl_moments_need(moments, moments->count);
 	return moments->renumbered != NULL;
 }
 
@@ -170,7 +170,7 @@ static int64_t free_at(const struct moments *moments, uint32_t moment)
 	return moments->least[leaf] + added_above(moments, leaf);
 }
 
-bool moments_compact(struct moments *moments, size_t least_room)
+bool lpl_moments_compact(struct moments *moments, size_t least_room)
 {
 	struct moments old = *moments;
 	uint32_t kept = 0, room = FIRST_ROOM;
@@ -183,7 +183,7 @@ bool moments_compact(struct moments *moments, size_t least_room)
 	*moments = (struct moments){ .renumbered = old.renumbered };
 	if (room > UINT32_MAX / 8 || !allocate(moments, room)) {
 		moments->renumbered = NULL;
-		moments_free(&old);
+		lpl_moments_free(&old);
 		return false;
 	}
 	moments->renumbered[0] = 0;
@@ -192,7 +192,7 @@ bool moments_compact(struct moments *moments, size_t least_room)
 
 		least = free < least ? free : least;
 		if (moments->renumbered[i]) {
-			moments_add(moments, moments_unused(&old, i));
+			lpl_moments_add(moments, lpl_moments_unused(&old, i));
 			set_free(moments, moments->count, least);
 			least = NO_LESS;
 			moments->renumbered[i] = moments->count;
@@ -201,11 +201,11 @@ bool moments_compact(struct moments *moments, size_t least_room)
 		}
 	}
 	old.renumbered = NULL;
-	moments_free(&old);
+	lpl_moments_free(&old);
 	return true;
 }
 
-void moments_compacted(struct moments *moments)
+void lpl_moments_compacted(struct moments *moments)
 {
 	free(moments->renumbered);
 	moments->renumbered = NULL;

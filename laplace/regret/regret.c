@@ -476,7 +476,7 @@ enum lpl_error lpl_regret_open(struct lpl_regret **regret, const struct lpl_regr
 	};
 	lpl_regret_pages_init(made);
 	error = lpl_merge_open(&made->merge, &made->output, &merge, report);
-	if (!error && (!moments_init(&made->moments) || !lpl_regret_worst_init(made)))
+	if (!error && (!lpl_moments_init(&made->moments) || !lpl_regret_worst_init(made)))
 		error = lpl_regret_no_memory(report);
 	if (error) {
 		lpl_regret_close(made);
@@ -509,7 +509,7 @@ void lpl_regret_close(struct lpl_regret *regret)
 	if (!regret)
 		return;
 	lpl_merge_close(regret->merge);
-	moments_free(&regret->moments);
+	lpl_moments_free(&regret->moments);
 	lpl_regret_pages_free(regret);
 	free(regret->worst);
 	free(regret->shown);

@@ -218,10 +218,16 @@ static void losses_are_counted(void **unused)
 				.type = LPL_WALK_WRITE };
 	stream_add(&stream)->ref = ref;
 	ref.ref = 3;
+	ref.space = 3;
+	stream_add(&stream)->ref = ref;
+	/* a change of address space, and one back; the walks are none */
+	ref = (struct lpl_ref){ .ref = 4, .address = 0x4000, .space = 2 };
+	stream_add(&stream)->ref = ref;
+	ref.ref = 5;
 	ref.space = 1;
 	stream_add(&stream)->ref = ref;
 	stream_add(&stream)->is_event = true;
-	stream.items[3].event.ref = 3;
+	stream.items[5].event.ref = 5;
 
 	close(export("din", false, &stream, &result));
 	assert_int_equal(result.losses.addresses, 1);
