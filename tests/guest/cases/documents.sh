@@ -27,7 +27,7 @@ for document in ${DOCUMENTS:-"$SRCDIR"/*.md "$SRCDIR"/docs/*.md "$SRCDIR"/docs/h
 	ln -s "$BUILDDIR/laplace" "$BUILDDIR/build" .
 	cp "$SRCDIR/COPYING.GPL" .
 	HOME=$PWD "$SRCDIR/tests/cli/document" "$document" >"$WORK/documents/$name.log" 2>&1 ||
-		fail "$document: $(cat "$WORK/documents/$name.log")"
+		fail "$document: $(tail -n 12 "$WORK/documents/$name.log" | paste -sd '|')"
 	cd "$WORK" || exit
 	echo "# $name: $(tail -n 1 "$WORK/documents/$name.log")"
 	rm -rf "$WORK/documents/$name"
