@@ -194,6 +194,12 @@ static bool has_result(int status)
 	return status == CLI_DONE || status == CLI_DAMAGED;
 }
 
+/* Before the choice, which may let nothing pass for long. */
+static struct lpl_sink *stop_if_interrupted(struct cli_pass *pass, struct lpl_sink *next)
+{
+	return cli_interrupt_sink(pass->context, next);
+}
+
 /* `whole`: there is a result, and somebody who reads it. */
 static int send(struct lpl_reader *reader, struct options *options, struct lpl_sink *sink, bool *whole)
 {
@@ -202,8 +208,8 @@ static int send(struct lpl_reader *reader, struct options *options, struct lpl_s
 	int status;
 
 	cli_progress_start(&progress, options->progress);
-	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = cli_interrupt_sink(&options->interrupt, sink),
-				  .progress = &progress, .choice = &options->choice,
+	pass = (struct cli_pass){ .reader = reader, .path = options->trace, .sink = sink,
+				  .front = stop_if_interrupted, .context = &options->interrupt, .progress = &progress, .choice = &options->choice,
 				  .addressing = &options->addressing,
 				  .counts_frames = !options->columns };
 	status = cli_pass_run(&pass);
@@ -295,13 +301,12 @@ static int export_threads(struct lpl_reader *reader, struct options *options)
 	return status;
 }
 
-/* What it makes is a file, or a directory, and nobody else is waited for. */
-static bool leaves_part(const struct options *options)
+/* Not a pipe or a device: for one of these another program may have to be waited for, and without an end. */
+static bool is_file(const char *path)
 {
 	struct stat there;
 
-	return strcmp(options->output, "-") != 0 && strcmp(options->trace, "-") != 0 &&
-	       (stat(options->output, &there) != 0 || S_ISREG(there.st_mode));
+	return strcmp(path, "-") != 0 && (stat(path, &there) != 0 || S_ISREG(there.st_mode));
 }
 
 int cmd_export(int argc, char **argv)
@@ -318,7 +323,7 @@ int cmd_export(int argc, char **argv)
 		return cli_complain(CLI_USAGE, "%s is not written to a terminal",
 				    lpl_format_name(options.format));
 	status = cli_refuse_input(options.output, options.trace);
-	cli_interrupt_hold(&options.interrupt, leaves_part(&options));
+	cli_interrupt_hold(&options.interrupt, is_file(options.output) && is_file(options.trace));
 	if (!status)
 		status = cli_reader_open(&reader, options.trace);
 	if (status)

@@ -20,7 +20,7 @@ struct cli_interrupt {
 	sigset_t before;
 };
 
-/* From here on, if `holds`; before other threads begin.  (What may wait for somebody else is better not held.) */
+/* From here on, if `holds`; before other threads begin.  (What may wait for another program is better not.) */
 void cli_interrupt_hold(struct cli_interrupt *interrupt, bool holds);
 /* The sink that sends on to `next`. */
 struct lpl_sink *cli_interrupt_sink(struct cli_interrupt *interrupt, struct lpl_sink *next);
