@@ -315,7 +315,11 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 	case LPL_EVENT_GAP:
 		return cut(regret, event->arg[LPL_EVENT_GAP_EVENTS] != 0, report);
 	case LPL_EVENT_TRACING:
-		return event->arg[LPL_EVENT_TRACING_ON] ? LPL_OK : cut(regret, true, report);
+		/* events go on meanwhile, uses do not; after the last window nothing else is missed */
+		if (regret->off && event->arg[LPL_EVENT_TRACING_ON])
+			LPL_TRY(cut(regret, false, report));
+		regret->off = !event->arg[LPL_EVENT_TRACING_ON];
+		return LPL_OK;
 	default:
 		return LPL_OK;
 	}

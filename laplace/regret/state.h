@@ -81,6 +81,7 @@ struct lpl_regret {
 	struct lpl_regret_clocks now;	/* of the record that is looked at */
 	bool begun;
 	uint64_t forgotten;		/* the merge's, as far as was seen */
+	bool off;			/* tracing is: no uses are seen */
 	bool in_refs;			/* the merge is ahead: */
 	uint64_t *left;			/* pages that ended, of which references are still to come */
 	size_t lefts, left_room;

@@ -311,11 +311,7 @@ static void cut(struct trial *trial)
 	}
 	SEND(trial, LPL_EVENT_TRACING, 0);
 	SEND(trial, LPL_EVENT_TRACING, 1);
-	write_down(trial, DEED_CUT)->forget = true;
-	/* events go on meanwhile: what is there is reported again */
-	for (unsigned int i = 0; i < FILES; i++)
-		for (unsigned int j = 0; j < OFFSETS; j++)
-			trial->file[i].cached[j] = trial->file[i].aliased[j] = false;
+	write_down(trial, DEED_CUT);
 }
 
 /* ---- a guest ---- */

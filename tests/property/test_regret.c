@@ -181,6 +181,12 @@ static void finish(struct trial *trial, bool cuts)
 	uint64_t exhaustive, returned = 0;
 
 	send_references(trial);
+	/* that the last window ends before the trace does is no reason to know less */
+	if (cuts) {
+		const struct lpl_event off = { .tag = LPL_EVENT_TRACING };
+
+		assert_int_equal(trial->sink->event(trial->sink, &off, &report), LPL_OK);
+	}
 	assert_int_equal(trial->sink->finish(trial->sink, &report), LPL_OK);
 	results = lpl_regret_results(trial->regret);
 	answer = regret_oracle(&trial->log, &count);

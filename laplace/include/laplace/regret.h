@@ -51,7 +51,7 @@ enum lpl_regret_outcome {
 	LPL_REGRET_USED = 0,	/* it was used again */
 	LPL_REGRET_ENDED,	/* it came to its end before that */
 	LPL_REGRET_NEVER,	/* neither until the trace ended */
-	LPL_REGRET_CUT,		/* not known: records are missing after it, or tracing was off */
+	LPL_REGRET_CUT,		/* not known: records are missing, or tracing was off for a while */
 	LPL_REGRET_OUTCOMES
 };
 
