@@ -6,7 +6,8 @@
  *
  * The disk's /.laplace/program says what to run, in fields that a null byte ends each: seconds
  * that it may take (0: any number), seconds that what it leaves may take after it, megabytes of
- * swap (0: none), the seed of random numbers (seed.h), megabytes of memory that are to be
+ * swap (0: none), the seed of random numbers (seed.h), the events that are chosen (empty: those that
+ * always are), megabytes of memory that are to be
  * available to it (0: all), user, group, umask (octal), the disk's own init (empty: none),
  * working directory, file, how many arguments, these, and the environment.  Of supplementary
  * groups it has none.
@@ -134,6 +135,7 @@ static void read_program(struct program *program, const char *path)
 	program->linger = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->swap = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->seed = strtoul(field(&at, end), NULL, 10);
+	program->events = field(&at, end);
 	program->memory = (unsigned int)strtoul(field(&at, end), NULL, 10);
 	program->user = (uid_t)strtoul(field(&at, end), NULL, 10);
 	program->group = (gid_t)strtoul(field(&at, end), NULL, 10);
@@ -433,6 +435,16 @@ static void begin_init(struct run *run)
 	run->hold = hold[1];
 }
 
+/* Before anything runs, for the module may refuse. */
+static void choose_events(const struct run *run)
+{
+	char command[256];
+	int length = snprintf(command, sizeof(command), "events %s", run->program->events);
+
+	if (length >= (int)sizeof(command) || write(run->tracer, command, (size_t)length) < 0)
+		fail("the events");
+}
+
 int main(int count, char **argument)
 {
 	struct run run = { .mounts = -1, .hold = -1 };
@@ -450,6 +462,8 @@ int main(int count, char **argument)
 		begin_swap();
 	if (program.seed != 0 && seed_random(program.seed) < 0)
 		fail("the seed");
+	if (program.events[0] != '\0')
+		choose_events(&run);
 	begin_loopback();
 	/* whatever else is killed for want of memory, it is not us */
 	write_file("/proc/self/oom_score_adj", "-1000");

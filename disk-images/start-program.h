@@ -15,6 +15,7 @@ struct program {
 	unsigned int seconds, linger;
 	unsigned int swap;	/* megabytes */
 	unsigned long seed;
+	const char *events;	/* chosen, of those that are not reported always */
 	unsigned int memory;	/* megabytes */
 	uid_t user;
 	gid_t group;

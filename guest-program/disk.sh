@@ -244,7 +244,7 @@ write_program() { # DIRECTORY
 		print_environment
 	fi
 	without_doubles "${variables[@]}"
-	printf '%s\0' "$timeout" "$linger" "$swap" "$seed" "$usable" "$user" "$group" "$users_mask" "$init" \
+	printf '%s\0' "$timeout" "$linger" "$swap" "$seed" "$events" "$usable" "$user" "$group" "$users_mask" "$init" \
 		"$directory" "$called" "${#arguments[@]}" "${arguments[@]}" "${variables[@]}" >"$1/program"
 	chmod 644 "$1/program" "$1/stdin"
 }

@@ -98,6 +98,7 @@ print_command() {
 	[ "$timeout" = 0 ] || put option timeout "$timeout"
 	[ "$linger" = 0 ] || put option linger "$linger"
 	[ "$seed" = 0 ] || put option seed "$seed"
+	[ -z "$events" ] || put option events "$events"
 	[ "$print_limit" = 4096 ] || put option print-limit "$print_limit"
 	[ -z "$kernel" ] || put option kernel "$kernel"
 	[ -z "$root" ] || put option root "$(realpath -- "$root")"

@@ -46,7 +46,7 @@ static const struct cli_usage usage = {
 	"have been better to evict; and how many reads an optimal replacement would have saved."
 	"\v"
 	"TRACE is a recording of every reference, with the events of its guest's kernel and those of its "
-	"reclaim (events=reclaim).  Where it is damaged or incomplete, what comes before is shown, with "
+	"reclaim (--events reclaim of laplace-run(1)).  Where it is damaged or incomplete, what comes before is shown, with "
 	"status 3.",
 	option_table, 0
 };
@@ -98,7 +98,7 @@ static int show(const struct options *options, const struct cli_pass *pass, bool
 
 	if (shown.results->reclaimed == 0 && shown.results->moments == 0 && !is_damaged)
 		return cli_complain(CLI_USAGE, "%s: no page was reclaimed in it, or it was recorded without "
-				    "the events of reclaim (in the guest: laplace-ctl events reclaim)",
+				    "the events of reclaim (laplace run --events reclaim)",
 				    options->path);
 	if (options->csv)
 		return CLI_DONE;

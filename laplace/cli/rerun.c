@@ -19,7 +19,7 @@ static const char known[] = LETTERS "._/=+@% -";
 
 static const char *const with_value[] = {
 	"cpu", "memory", "usable-memory", "swap", "disk", "reduce", "only", "level", "timeout", "linger",
-	"seed", "print-limit", "root", "env", "keep", "with", "take", "kernel", NULL
+	"seed", "events", "print-limit", "root", "env", "keep", "with", "take", "kernel", NULL
 };
 static const char *const without_value[] = { "clear-env", "code", "here", "init", "physical", "walks", "whole", NULL };
 static const char *const hashed[] = { "simulator", "firmware", "program", "root", "file", NULL };

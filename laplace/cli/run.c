@@ -103,6 +103,9 @@ static const struct cli_option option_table[] = {
 	{ "env", CLI_TEXT, .argument = "NAME=VALUE",
 	  .help = "Set a variable of the program's environment", .repeated = true,
 	  .take = hand_on_variable, .wrong = "%n: '%s' does not begin with a name and =" },
+	OPTION("events", CLI_WORD, .argument = "SET", .words = "reclaim",
+	  .help = "Report events that are not reported always: reclaim, what the guest's kernel "
+	  "reclaims for want of memory, and what comes back", .wrong = "%n: '%s' is none of %a"),
 	OPTION("here", CLI_FLAG, .help = "Take the current directory along, with all in it but traces"),
 	OPTION("init", CLI_FLAG,
 	  .help = "Boot the --root's own systemd, and run the program when it has reached "

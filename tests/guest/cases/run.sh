@@ -152,6 +152,15 @@ if in_long; then
 	[ "$(xargs <"$WORK/linked.stdout")" = '20000 /zzz 2' ] || fail "by a link: $(cat "$WORK/linked.stdout" "$WORK/linked.stderr")"
 	rm "$WORK/linked"
 fi
+# With --events reclaim the trace has what the kernel reclaims from a program with too little memory, and without it
+# has nothing of that.
+run pressed -q -r none --events reclaim --usable-memory 32 -- sh -c 'head -c 40000000 /dev/zero >f; cat f >/dev/null'
+expect_status 0 pressed
+"$LAPLACE" regret "$WORK/pressed.lpl" >"$WORK/pressed.regret" || fail "of --events reclaim there is no regret"
+expect_line "$WORK/pressed.regret" ' *[0-9]+ .* /.*/a directory/f'
+rm "$WORK/pressed.lpl"
+! "$LAPLACE" cat --events "$WORK/gzip-first.lpl" | grep -qE '^E (reclaim|refault) ' ||
+	fail "without --events reclaim there are events of reclaim"
 # What neither a package nor an argument names: a module that is imported, a file that is opened.
 echo 'word = "beside"' >beside.py
 echo named >named
