@@ -10,92 +10,6 @@
 #define STRIP 40	/* columns of a bar */
 #define TIMES 16	/* intervals of time, at most */
 
-/* ---- order ---- */
-
-static int by_loss(const struct lpl_regret_counts *one, const struct lpl_regret_counts *other)
-{
-	if (one->returned != other->returned)
-		return one->returned > other->returned ? -1 : 1;
-	return one->evicted != other->evicted ? (one->evicted > other->evicted ? -1 : 1) : 0;
-}
-
-static int compare_files(const void *a, const void *b)
-{
-	const struct lpl_regret_file *one = *(const struct lpl_regret_file *const *)a;
-	const struct lpl_regret_file *other = *(const struct lpl_regret_file *const *)b;
-	const int order = by_loss(&one->counts, &other->counts);
-
-	return order ? order : one < other ? -1 : one > other;
-}
-
-static int compare_processes(const void *a, const void *b)
-{
-	const struct lpl_regret_process *one = *(const struct lpl_regret_process *const *)a;
-	const struct lpl_regret_process *other = *(const struct lpl_regret_process *const *)b;
-	const int order = by_loss(&one->counts, &other->counts);
-
-	if (order)
-		return order;
-	if (one->missed != other->missed)
-		return one->missed > other->missed ? -1 : 1;
-	return one < other ? -1 : one > other;
-}
-
-const struct lpl_regret_file **regret_files(const struct lpl_regret_results *results, size_t *count)
-{
-	const struct lpl_regret_file **file = calloc(results->files + 1, sizeof(*file));
-
-	*count = 0;
-	for (size_t i = 0; i < results->files && file; i++)
-		if (results->file[i].counts.evicted || results->file[i].counts.optimal)
-			file[(*count)++] = &results->file[i];
-	if (*count)
-		qsort(file, *count, sizeof(*file), compare_files);
-	return file;
-}
-
-const struct lpl_regret_process **regret_processes(const struct lpl_regret_results *results,
-						   size_t *count)
-{
-	const struct lpl_regret_process **process = calloc(results->processes + 1, sizeof(*process));
-
-	*count = 0;
-	for (size_t i = 0; i < results->processes && process; i++) {
-		const struct lpl_regret_process *of = &results->process[i];
-
-		if (of->counts.evicted || of->counts.optimal || of->reclaimed || of->missed)
-			process[(*count)++] = of;
-	}
-	if (*count)
-		qsort(process, *count, sizeof(*process), compare_processes);
-	return process;
-}
-
-/* ---- names ---- */
-
-static const char *process_name(const struct lpl_regret_process *process)
-{
-	return process->number == 0 ? "kernel" : process->name ? process->name : "?";
-}
-
-char *regret_page(char buf[REGRET_PAGE_SIZE], const struct lpl_regret_page *page,
-		  const struct lpl_regret_results *results)
-{
-	if (page->kind == LPL_PAGE_ANONYMOUS && page->process != KTR_NONE)
-		snprintf(buf, REGRET_PAGE_SIZE, "anonymous page %" PRIx64 "000 of %s (%" PRIu32 ")",
-			 page->virtual_page, process_name(&results->process[page->process]),
-			 results->process[page->process].tgid);
-	else if (page->kind == LPL_PAGE_ANONYMOUS)
-		snprintf(buf, REGRET_PAGE_SIZE, "anonymous page %" PRIx64 "000 of space %" PRIx64,
-			 page->virtual_page, page->space);
-	else if (page->name)
-		snprintf(buf, REGRET_PAGE_SIZE, "page %" PRIu64 " of %s", page->offset, page->name);
-	else
-		snprintf(buf, REGRET_PAGE_SIZE, "page %" PRIu64 " of inode %" PRIx64 " on device %" PRIx64,
-			 page->offset, page->inode, page->device);
-	return buf;
-}
-
 /* ---- text ---- */
 
 /* Cycles, or seconds where it is known how long these are. */
@@ -152,54 +66,20 @@ static void print_totals(const struct regret_shown *shown, FILE *out)
 	fputs(" could be avoided\n", out);
 }
 
-static void print_bar(FILE *out, const char *name, uint64_t part, uint64_t most)
+static void print_bars(FILE *out, const char *title, const struct regret_bars *bars)
 {
-	const unsigned int length = most ? (unsigned int)((double)part * STRIP / (double)most) : 0;
+	if (bars->count)
+		fprintf(out, "\n%s\n", title);
+	for (unsigned int i = 0; i < bars->count; i++) {
+		const struct regret_bar *bar = &bars->bar[i];
+		const unsigned int length = (unsigned int)((double)bar->value * STRIP / (double)bars->most);
 
-	fprintf(out, "  %-26s %10" PRIu64, name, part);
-	if (part)
-		fputs("  ", out);
-	for (unsigned int i = 0; part && i < (length ? length : 1); i++)
-		putc('#', out);
-	putc('\n', out);
-}
-
-static void print_ranks(const struct regret_shown *shown, FILE *out)
-{
-	const uint64_t *rank = shown->results->by_rank;
-	uint64_t most = 0;
-	char name[32] = "none";
-
-	for (unsigned int i = 0; i < LPL_REGRET_RANKS; i++)
-		most = rank[i] > most ? rank[i] : most;
-	if (!most)
-		return;
-	fputs("\nBETTER CANDIDATES, of all pages that could be evicted; of pages that were used again\n",
-	      out);
-	for (unsigned int i = 0; i < LPL_REGRET_RANKS; i++) {
-		if (i == LPL_REGRET_RANKS - 1)
-			snprintf(name, sizeof(name), "all");
-		else if (i > 0)
-			snprintf(name, sizeof(name), "up to %u %%", i * 10);
-		print_bar(out, name, rank[i], most);
-	}
-}
-
-static void print_distances(const struct regret_shown *shown, FILE *out)
-{
-	const uint64_t *distance = shown->results->by_distance;
-	uint64_t most = 0;
-	char name[32];
-
-	for (unsigned int i = 0; i < 65; i++)
-		most = distance[i] > most ? distance[i] : most;
-	if (!most)
-		return;
-	fputs("\nREFERENCES from an eviction to the next use\n", out);
-	for (unsigned int i = 0; i < 65; i++) {
-		snprintf(name, sizeof(name), "below 2^%u", i);
-		if (distance[i])
-			print_bar(out, name, distance[i], most);
+		fprintf(out, "  %-26s %10" PRIu64, bar->name, bar->value);
+		if (bar->value)
+			fputs("  ", out);
+		for (unsigned int j = 0; bar->value && j < (length ? length : 1); j++)
+			putc('#', out);
+		putc('\n', out);
 	}
 }
 
@@ -257,7 +137,7 @@ static bool print_processes(const struct regret_shown *shown, FILE *out)
 	for (size_t i = 0; i < count && i < shown->top; i++) {
 		print_counts(out, &process[i]->counts);
 		fprintf(out, " %9" PRIu64 " %9" PRIu64 "  %.16s", process[i]->reclaimed,
-			process[i]->missed, process_name(process[i]));
+			process[i]->missed, regret_process_name(process[i]));
 		if (process[i]->number)
 			fprintf(out, " (%" PRIu32 ")", process[i]->tgid);
 		putc('\n', out);
@@ -300,50 +180,52 @@ static void print_use(const struct regret_shown *shown, FILE *out, const char *w
 		to->instr - from->instr, time_text(text, shown, to->cycle - from->cycle));
 }
 
-static void print_worst(const struct regret_shown *shown, FILE *out)
+void regret_story(const struct regret_shown *shown, size_t i, FILE *out)
 {
 	const struct lpl_regret_results *results = shown->results;
+	const struct lpl_regret_worst *worst = &results->worst[i];
+	const struct lpl_regret_eviction *of = &worst->eviction;
 	char page[REGRET_PAGE_SIZE], text[32];
 
-	if (results->worsts)
-		fputs("\nTHE WORST\n", out);
-	for (size_t i = 0; i < results->worsts; i++) {
-		const struct lpl_regret_worst *worst = &results->worst[i];
-		const struct lpl_regret_eviction *of = &worst->eviction;
-
-		fprintf(out, "%3zu. %.88s\n     evicted %s after the trace began, by %s (%.20s, %" PRIu32
-			"), %s\n", i + 1, regret_page(page, &of->page, results),
-			time_text(text, shown, of->evicted.cycle - results->first.cycle),
-			lpl_regret_reclaimer_name(of->reclaimer), of->by ? of->by : "no name known", of->tid,
-			of->dirty == 1 ? "written out" : of->dirty == 0 ? "clean" : "clean or not");
-		if (of->last.ref) {
-			print_use(shown, out, "     used", &of->last, &of->evicted);
-			fputs(" before\n", out);
-		}
-		print_use(shown, out, "     used", &of->evicted, &of->next);
-		fprintf(out, " after\n     %" PRIu64 " of %" PRIu64 " other pages were used later than "
-			"it\n", of->rank, of->resident);
-		if (!worst->best_known)
-			continue;
-		fprintf(out, "     best: %.82s,\n", regret_page(page, &worst->best, results));
-		if (worst->best_next.ref) {
-			print_use(shown, out, "           used", &of->evicted, &worst->best_next);
-			fputs(" after\n", out);
-		} else {
-			fputs("           which was not used again\n", out);
-		}
+	fprintf(out, "%3zu. %.88s\n     evicted %s after the trace began, by %s (%.20s, %" PRIu32 "), %s\n",
+		i + 1, regret_page(page, &of->page, results),
+		time_text(text, shown, of->evicted.cycle - results->first.cycle),
+		lpl_regret_reclaimer_name(of->reclaimer), of->by ? of->by : "no name known", of->tid,
+		of->dirty == 1 ? "written out" : of->dirty == 0 ? "clean" : "clean or not");
+	if (of->last.ref) {
+		print_use(shown, out, "     used", &of->last, &of->evicted);
+		fputs(" before\n", out);
+	}
+	print_use(shown, out, "     used", &of->evicted, &of->next);
+	fprintf(out, " after\n     %" PRIu64 " of %" PRIu64 " other pages were used later than it\n", of->rank,
+		of->resident);
+	if (!worst->best_known)
+		return;
+	fprintf(out, "     best: %.82s,\n", regret_page(page, &worst->best, results));
+	if (worst->best_next.ref) {
+		print_use(shown, out, "           used", &of->evicted, &worst->best_next);
+		fputs(" after\n", out);
+	} else {
+		fputs("           which was not used again\n", out);
 	}
 }
 
 int regret_text(const struct regret_shown *shown, FILE *out)
 {
+	struct regret_bars bars;
+
 	print_totals(shown, out);
-	print_ranks(shown, out);
-	print_distances(shown, out);
+	regret_ranks(&bars, shown->results);
+	print_bars(out, "BETTER CANDIDATES, of all pages that could be evicted; of pages that were used again", &bars);
+	regret_distances(&bars, shown->results);
+	print_bars(out, "REFERENCES from an eviction to the next use", &bars);
 	if (!print_files(shown, out) || !print_processes(shown, out))
 		return cli_complain(CLI_FAILED, "no memory for tables");
 	print_times(shown, out);
-	print_worst(shown, out);
+	if (shown->results->worsts)
+		fputs("\nTHE WORST\n", out);
+	for (size_t i = 0; i < shown->results->worsts; i++)
+		regret_story(shown, i, out);
 	return CLI_DONE;
 }
 
@@ -383,7 +265,7 @@ void regret_csv_line(FILE *out, const struct lpl_regret_eviction *eviction,
 	if (page->kind == LPL_PAGE_ANONYMOUS) {
 		fprintf(out, ",,,,%" PRIu64 ",%" PRIu64 ",", page->space, page->virtual_page);
 		if (page->process != KTR_NONE)
-			print_name(out, process_name(&results->process[page->process]));
+			print_name(out, regret_process_name(&results->process[page->process]));
 	} else {
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,", page->device,
 			page->inode, page->generation, page->offset);
