@@ -71,6 +71,14 @@ static void find_drive(char path[300], enum drive drive)
 	fail("%s", what[drive]);
 }
 
+void await_drives(void)
+{
+	char path[300];
+
+	find_drive(path, OUTPUT);
+	find_drive(path, DISK);
+}
+
 static void mount_at(const char *what, const char *where, const char *type, unsigned long flags)
 {
 	if (mkdir(where, 0755) < 0 && errno != EEXIST)

@@ -453,6 +453,10 @@ int main(int count, char **argument)
 	if (count > 1)
 		serve(argument[1]);
 	run.tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC);
+	/* until here all programs and disks have the same machine, which may have been saved */
+	await_drives();
+	if (run.tracer >= 0 && write(run.tracer, "ready", 5) < 0)
+		fail("/dev/laplace");
 	run.program = &program;
 	output = begin_output();
 	writer = getpid();

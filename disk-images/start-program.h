@@ -45,6 +45,8 @@ void write_file(const char *path, const char *text);	/* if it is there */
 /* start-place.c: where it runs */
 struct output *begin_output(void);
 void mount_all(void);
+/* Until the kernel has found the disk and that for output, of which nothing is read. */
+void await_drives(void);
 void mount_proc(void);
 void begin_swap(void);
 void begin_loopback(void);

@@ -8,6 +8,7 @@
 : "${here:?}"
 
 readonly MOST_BYTES=4000000000	# of what is taken along
+readonly ROOM_STEP=67108864	# bytes, of a disk that is made
 readonly systems_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # ---- making it ----
@@ -212,7 +213,9 @@ make_tree() { # TREE
 	find "$tree" -newer "$scratch/begun" -print0 | xargs -0 touch -h -m -d "@$E2FSPROGS_FAKE_TIME" ||
 		die "the guest's disk cannot be made"
 	tree_hash=$(hash_of_tree "$tree")
+	# in steps, so that many programs have the same machine (booted.sh)
 	room=$((bytes * 5 / 4 + (32 + disk) * 1048576))
+	room=$(((room + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP))
 	inodes=$(($(find "$tree" | wc -l) + 16384))
 }
 

@@ -63,6 +63,7 @@ static int lpl_command(char *text)
 		{ "rotate", KTR_CONTROL_ROTATE },
 		{ "checkpoint", KTR_CONTROL_CHECKPOINT },
 		{ "quit", KTR_CONTROL_QUIT },
+		{ "ready", KTR_CONTROL_READY },
 	};
 	char *rest;
 	size_t i;

@@ -32,6 +32,7 @@ static const char usage[] =
 	"  quit          end the run here, and close the trace\n"
 	"  rotate        end this segment of the trace, and begin the next\n"
 	"  checkpoint    save the machine, so that the run can be resumed here\n"
+	"  ready         the machine has booted: laplace record --snapshot saves it here\n"
 	"  status        how many events the kernel sent, and missed\n"
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
@@ -120,7 +121,7 @@ static int send_words(int argc, char *argv[], size_t most)
 int main(int argc, char *argv[])
 {
 	static const char *const commands[] = {
-		"start", "stop", "flush", "end", "fail", "rotate", "checkpoint", "quit",
+		"start", "stop", "flush", "end", "fail", "rotate", "checkpoint", "quit", "ready",
 	};
 
 	if (argc < 2)

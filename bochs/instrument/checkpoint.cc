@@ -46,13 +46,14 @@
 #include "report.h"
 #include "segment.h"
 #include "signals.h"
+#include "snapshot.h"
 #include "stream.h"
 #include "time_windows.h"
 #include "watch.h"
 
 static struct {
 	int timer;
-	bool due, asked;
+	bool due, asked, ready;
 	bool has_point;			/* that which is restored, which was made by: */
 	uint64_t program;
 	struct laplace_resume_point point;
@@ -190,7 +191,7 @@ static void remove_other(const char *path, uint64_t)
 
 void laplace_checkpoints_make_way(bool removes)
 {
-	if (laplace_option.stage == LPL_STAGE_FILE && !laplace_option_restores())
+	if (laplace_option.stage == LPL_STAGE_FILE && !laplace_resumes())
 		for_each(removes ? remove_other : refuse);
 }
 
@@ -234,7 +235,7 @@ static bool write_point(const char *directory)
 	return file && fclose(file) == 0 && good;
 }
 
-/* The guest's tasks and memory, for the segments to come. */
+/* The guest's tasks and memory, for the segments to come; of a snapshot what they follow from. */
 static const char *guest_path(const char *directory)
 {
 	static char path[NAME_SIZE + 16];
@@ -247,6 +248,9 @@ static bool write_guest(const char *directory)
 {
 	struct lpl_report report;
 
+	if (*laplace_option.snapshot)
+		return laplace_snapshot_write(directory);
+
 	memset(&report, 0, sizeof(report));
 	if (lpl_collector_save_guest(laplace.collector,
 				     guest_path(directory), &report) == LPL_OK)
@@ -255,10 +259,15 @@ static bool write_guest(const char *directory)
 	return false;
 }
 
+static const char *kind(void)
+{
+	return laplace_resumes() ? "checkpoint" : "snapshot";
+}
+
 [[noreturn]] static void refuse_build(const char *directory)
 {
-	laplace_die("the checkpoint %s was made by another build of laplace-bochs, which alone can go "
-		    "on from it", directory);
+	laplace_die("the %s %s was made by another build of laplace-bochs, which alone can go on from it", kind(),
+		    directory);
 }
 
 /* Ends the program unless all files are those that it was made of. */
@@ -277,12 +286,12 @@ static void read_point(const char *directory, FILE *file)
 			   getc(file) == EOF && !ferror(file);
 
 	if (!laplace_digest_files(directory, POINT, &others))
-		laplace_die("the checkpoint %s cannot be read: %s", directory, strerror(errno));
+		laplace_die("the %s %s cannot be read: %s", kind(), directory, strerror(errno));
 	if (!whole || others != header.others ||
 	    header.point != XXH3_64bits(&checkpoint.point, sizeof(checkpoint.point)))
-		laplace_die("the checkpoint %s is damaged: its files are not those that it was made "
-			    "of; the one before it may be whole (laplace record --resume takes its "
-			    "directory)", directory);
+		laplace_die("the %s %s is damaged: its files are not those that it was made of%s", kind(), directory,
+			    laplace_resumes() ? "; the one before it may be whole (laplace record --resume takes its "
+						"directory)" : "");
 }
 
 /*
@@ -306,6 +315,11 @@ void laplace_before_restore(const char *directory)
 	fclose(file);
 }
 
+bool laplace_resumes(void)
+{
+	return laplace_option_restores() && !(checkpoint.has_point && checkpoint.point.number == 0);
+}
+
 /* Bochs writes without looking whether it can; the patches have it report failures. */
 static bool all_saved;
 static int save_error;			/* of the first that was not */
@@ -317,6 +331,12 @@ bool laplace_saved(bool good)
 		save_error = errno;
 	}
 	return good;
+}
+
+/* A snapshot's disks are those of the recording that begins with it. */
+bool laplace_saves_disks(void)
+{
+	return !*laplace_option.snapshot;
 }
 
 /* Under its final name there is a whole one or none. */
@@ -396,7 +416,7 @@ static bool save(const char *final)
 	char partial[NAME_SIZE];
 	int problem;
 
-	name_directory(partial, sizeof(partial), checkpoint.point.number, PART);
+	snprintf(partial, sizeof(partial), "%s%s", final, PART);
 	if (save_as(partial, final))
 		return true;
 	problem = all_saved ? errno : save_error;
@@ -441,10 +461,51 @@ static void make(void)
 	go_on_from(path, kept);
 }
 
+/* ---- a guest that is ready ---- */
+
+void laplace_guest_is_ready(void)
+{
+	checkpoint.ready = true;
+	BX_CPU(0)->async_event = 1;
+}
+
+[[noreturn]] static void make_snapshot(void)
+{
+	const char *directory = laplace_option.snapshot;
+	static char message[BX_PATHNAME_LEN + 64];
+
+	BX_CPU(0)->laplace.between = true;
+	note_point();
+	checkpoint.point.number = 0;
+	if (laplace.state != LAPLACE_OFF)
+		laplace_die("snapshot=%s: recording is on, and what was recorded would be lost", directory);
+	if (!save(directory))
+		laplace_die("the snapshot %s cannot be made: %s", directory, strerror(errno));
+	snprintf(message, sizeof(message), "since the machine is saved: %s", directory);
+	laplace_end_run("clean", message);
+}
+
+static void take_ready(void)
+{
+	BX_CPU_C *cpu = BX_CPU(0);
+
+	if (laplace_record_is_open() || laplace.state == LAPLACE_SUPPRESSED) {
+		cpu->async_event = 1;		/* once more */
+		return;
+	}
+	checkpoint.ready = false;
+	if (*laplace_option.snapshot)
+		make_snapshot();
+	flushICaches();
+	cpu->handleCpuContextChange();
+}
+
 void laplace_checkpoint_if_due(void)
 {
 	uint64_t every = laplace_option.checkpoint_instructions;
 
+	if (checkpoint.ready)
+		take_ready();
 	if (!checkpoint.due)
 		return;
 	checkpoint.due = false;
@@ -477,6 +538,13 @@ void laplace_restored(void)
 	watch->tid = (uint32_t)point->tid;
 	watch->tgid = (uint32_t)point->tgid;
 	BX_CPU(0)->laplace.between = true;
+	if (!laplace_resumes()) {
+		laplace_snapshot_report();
+		laplace_stream_restart();
+		laplace_continue(0, 0, false);
+		laplace_want(laplace_option.start == LAPLACE_START_ON);
+		return;
+	}
 	laplace_stream_restart();
 	laplace_time_windows_continue(point->wanted, point->windows_begun);
 	laplace_continue(point->references, point->tracer_refs, point->on);
@@ -509,8 +577,13 @@ void laplace_checkpoint_resume(struct lpl_collector_options *options)
 	/* not sooner: another simulator continues a trace of every reference (become()) */
 	if (checkpoint.program != this_program())
 		refuse_build(directory);
-	check_where(directory);
+	if (laplace_resumes())
+		check_where(directory);
 	laplace_inputs_compare(directory);
+	if (!laplace_resumes()) {
+		laplace_snapshot_read(directory);
+		return;
+	}
 	options->resume_point = &checkpoint.point.collector;
 	options->resume_guest = guest_path(directory);
 	options->resume_instr = checkpoint.point.instr;
@@ -525,14 +598,22 @@ void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks)
 							     "laplace.checkpoint");
 	if (laplace_option_restores())
 		return;
-	if (laplace_option.checkpoints)
+	if (laplace_option.checkpoints || *laplace_option.snapshot)
 		laplace_inputs_begin();
 	set_next();
 }
 
-/* ---- the serial port's file ---- */
+/* ---- files that are open while the machine runs ---- */
 
-/* To be continued after so many bytes, if there are so many; without any it is a new one. */
+/* A restored machine's memory is read from where it was saved; NULL: it may be written to, if not all fits. */
+FILE *laplace_open_memory(const char *path)
+{
+	const bool fits = SIM->get_param_num(BXPN_HOST_MEM_SIZE)->get() >= SIM->get_param_num(BXPN_MEM_SIZE)->get();
+
+	return fits ? fopen(path, "rb") : NULL;
+}
+
+/* The serial port's: to be continued after so many bytes, if there are so many; without any it is a new one. */
 FILE *laplace_open_output(const char *path, uint64_t length)
 {
 	FILE *file = length ? fopen(path, "r+b") : NULL;

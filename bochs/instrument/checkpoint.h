@@ -9,7 +9,7 @@
 
 /* What a checkpoint holds besides Bochs' machine. */
 struct laplace_resume_point {
-	uint64_t number;		/* of the checkpoint, from 1: so many were made */
+	uint64_t number;		/* of the checkpoint, from 1: so many were made; 0: a snapshot */
 	uint64_t instr;			/* when it was made */
 	struct lpl_resume_point collector;
 	bool on;			/* it is recorded */
@@ -22,6 +22,9 @@ struct laplace_resume_point {
 	uint64_t address, hello, low, records, malformed, abandoned;
 	uint64_t tid, tgid;
 };
+
+/* Does this process go on from a checkpoint, with its trace, and not begin with a snapshot? */
+bool laplace_resumes(void);
 
 /* Before Bochs reads anything of it; ends the program if it is not whole. */
 void laplace_before_restore(const char *directory);
@@ -49,5 +52,10 @@ struct laplace_checkpoint_hooks {
 void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks);
 /* One is to be made soon.  Returns why there can be none, or NULL. */
 const char *laplace_ask_checkpoint(void);
+/*
+ * The guest says that it has booted.  Before the next instruction the machine is saved, where a snapshot is to be
+ * made, and the run ends; else it loses what one that begins with a snapshot has lost.
+ */
+void laplace_guest_is_ready(void);
 
 #endif

@@ -56,8 +56,7 @@ static void add(const char *name, const char *parameter, bool writable)
 	inputs[count++].writable = writable;
 }
 
-/* Is its image only read?  The others are in the checkpoint. */
-static bool is_only_read(const char *drive)
+bool laplace_input_is_only_read(const char *drive)
 {
 	char parameter[64];
 
@@ -94,7 +93,7 @@ static void list(void)
 		snprintf(name, sizeof(name), "ata%d-%s", i / 2, which);
 		snprintf(drive, sizeof(drive), "ata.%d.%s", i / 2, which);
 		snprintf(parameter, sizeof(parameter), "%s.path", drive);
-		if (is_only_read(drive))
+		if (laplace_input_is_only_read(drive))
 			add(name, parameter, false);
 	}
 }

@@ -3,6 +3,9 @@
 #ifndef LAPLACE_CHECKPOINT_INPUTS_H
 #define LAPLACE_CHECKPOINT_INPUTS_H
 
+/* Is a drive's image only read?  (The others are in a checkpoint.)  As `ata.0.master'. */
+bool laplace_input_is_only_read(const char *drive);
+
 /* The machine starts: what they are now is what it reads.  Ends the program if it cannot be known. */
 void laplace_inputs_begin(void);
 /*

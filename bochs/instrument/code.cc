@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checkpoint.h"
 #include "code.h"
 #include "option.h"
 #include "physical.h"
@@ -174,7 +175,7 @@ void laplace_code_open(void)
 	memset(&report, 0, sizeof(report));
 	if (lpl_blocks_open(&blocks, &report))
 		laplace_die("%s", report.text);
-	others_know = laplace_option_restores();
+	others_know = laplace_resumes();
 	begins_before = laplace.begins;
 	look_before = laplace.look;
 	crosses_before = laplace.crosses;

@@ -255,6 +255,11 @@ static void *ask_again(void *)
 	return NULL;
 }
 
+bool laplace_conditions_any(void)
+{
+	return conditions.any;
+}
+
 void laplace_conditions_begin(void)
 {
 	pthread_t thread;

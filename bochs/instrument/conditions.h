@@ -7,6 +7,8 @@
 
 /* Read what the bochsrc says, before there is anything to be closed. */
 void laplace_conditions_read(void);
+/* Are there any? */
+bool laplace_conditions_any(void);
 /* From power-on. */
 void laplace_conditions_begin(void);
 

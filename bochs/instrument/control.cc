@@ -64,7 +64,7 @@ static uint64_t count_flushes(void *collector)
 /* A run that goes on from a checkpoint does without, rather than not at all. */
 static void give_up(const char *path, const struct lpl_report *report)
 {
-	if (!laplace_option_restores())
+	if (!laplace_resumes())
 		laplace_die("control=%s: %s", path, report->text);
 	laplace_complain("control=%s: %s; the run cannot be steered any more", path, report->text);
 }

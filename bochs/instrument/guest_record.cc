@@ -5,12 +5,14 @@
  */
 #include "bochs.h"
 
+#include "checkpoint.h"
 #include "conditions.h"
 #include "duties.h"
 #include "guest_record.h"
 #include "option.h"
 #include "recorder.h"
 #include "report.h"
+#include "snapshot.h"
 #include "stream.h"
 #include "time_windows.h"
 
@@ -38,6 +40,9 @@ static void control(const struct kernel_trace_record *r)
 	case KTR_CONTROL_CHECKPOINT:
 		laplace_request(LAPLACE_WANTS_CHECKPOINT);
 		break;
+	case KTR_CONTROL_READY:
+		laplace_guest_is_ready();
+		break;
 	case KTR_CONTROL_QUIT:
 		laplace_end_run("clean", "by the guest");
 	default:
@@ -49,6 +54,7 @@ static void control(const struct kernel_trace_record *r)
 
 void laplace_take_record(const struct kernel_trace_record *record)
 {
+	laplace_snapshot_keep(record);
 	laplace_time_windows_before(record);
 	laplace_conditions_before(record);
 	if (record->tag == KTR_MARK && laplace_option.start == LAPLACE_START_MARK)

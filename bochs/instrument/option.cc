@@ -182,6 +182,9 @@ static struct parameter parameters[] = {
 	{ "checkpoint", "every:N|on|off",
 	  "Save the machine every so many instructions, or when asked to, so that a run that is cut off "
 	  "can be resumed (off)", OWN(checkpoint) },
+	{ "snapshot", "DIR",
+	  "Save the machine there, and end, when the guest says that it is ready (laplace-ctl ready); "
+	  "recordings can begin with it", text, INTO(snapshot) },
 	{ "sync", "SECONDS",
 	  "How often what was written is forced to the disk (30); with 0, only when the trace is closed",
 	  NUMBER(sync_seconds, 0, 86400) },
@@ -311,11 +314,16 @@ static const char *given_value(const struct parameter &p)
 	return p.value.c_str();
 }
 
-/* A checkpoint's bochsrc: all that was given; whatever starts the process gives a descriptor. */
+/*
+ * A checkpoint's bochsrc: all that was given; whatever starts the process gives a descriptor.  A snapshot is of
+ * the machine alone, and has nothing.
+ */
 static Bit32s save_option(FILE *file)
 {
 	const char *before = "laplace: ";
 
+	if (*laplace_option.snapshot)
+		return 0;
 	for (const struct parameter &p : parameters) {
 		if (p.origin == NOT_GIVEN || !strcmp(p.key, "status"))
 			continue;

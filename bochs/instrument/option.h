@@ -41,13 +41,14 @@ struct laplace_option {
 	long flush_seconds, flush_instructions;	/* 0: never by that */
 	bool checkpoints;		/* can be made ... */
 	uint64_t checkpoint_instructions;	/* ... and are, every so many; 0: when asked for */
+	char snapshot[BX_PATHNAME_LEN];	/* where the machine is saved when its guest is ready; "": nowhere */
 	long sync_seconds;		/* 0: at the end alone */
 	bool wait_for_room;		/* when the disk is full; else the run ends */
 };
 
 extern struct laplace_option laplace_option;
 
-/* Is this process one that goes on from a checkpoint? */
+/* Does this process begin with a machine that was saved: from a checkpoint, or a snapshot? */
 bool laplace_option_restores(void);
 
 /* Have Bochs take the option, with what holds when it is not given. */

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "checkpoint.h"
 #include "option.h"
 #include "physical.h"
 #include "report.h"
@@ -164,7 +165,7 @@ void laplace_physical_open(void)
 	memset(&report, 0, sizeof(report));
 	if (lpl_used_open(&used, &report))
 		laplace_die("%s", report.text);
-	others_know = laplace_option_restores();
+	others_know = laplace_resumes();
 	CPU->laplace.physical = true;
 	laplace.begins = note_all;
 	laplace.crosses = note_crossing;

@@ -27,6 +27,7 @@
 #include <cstring>
 #include <unistd.h>
 
+#include "checkpoint.h"
 #include "physical.h"
 #include "report.h"
 #include "stream.h"
@@ -316,6 +317,13 @@ void laplace_emit_event(const struct kernel_trace_record *record)
 	lpl_log_event(the_log, now(), record);
 }
 
+void laplace_emit_past(const struct laplace_past *past)
+{
+	lpl_log_skip_to(the_log, past->instr);
+	lpl_log_offset(the_log, past->instr, past->instr, past->offset);
+	lpl_log_event(the_log, { past->instr, past->executing }, &past->record);
+}
+
 void laplace_stream_switch(enum laplace_state to)
 {
 	const bool on = to == LAPLACE_ON;
@@ -330,7 +338,10 @@ void laplace_stream_switch(enum laplace_state to)
 
 void laplace_stream_restart(void)
 {
-	lpl_log_begin_at(the_log, laplace_icount());
+	if (laplace_resumes())
+		lpl_log_begin_at(the_log, laplace_icount());
+	else
+		lpl_log_skip_to(the_log, laplace_icount());
 }
 
 void laplace_stream_continue(uint64_t)

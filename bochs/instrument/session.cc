@@ -38,6 +38,7 @@
 #include "segment.h"
 #include "setup.h"
 #include "signals.h"
+#include "snapshot.h"
 #include "stream.h"
 #include "time_windows.h"
 #include "walks.h"
@@ -286,6 +287,7 @@ static void open_collection(void)
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
 	laplace_conditions_read();
+	laplace_snapshot_check(windows != NULL);
 	laplace_check_files();
 	laplace_locate_kernel();
 	laplace_checkpoints_make_way(false);

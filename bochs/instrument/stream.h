@@ -82,7 +82,7 @@ void laplace_stream_images(uint64_t pages);
 
 /* From one state to another: the references from here on are recorded, or left out, or not counted. */
 void laplace_stream_switch(enum laplace_state to);
-/* In a new process, with the machine restored from a checkpoint ... */
+/* In a new process, with the machine restored from a checkpoint, or a snapshot: what the stream has comes next ... */
 void laplace_stream_restart(void);
 /* ... and on from there: so many references until then. */
 void laplace_stream_continue(uint64_t references);
@@ -92,6 +92,13 @@ void laplace_stream_flush(bool rotates);
 void laplace_emit_event(const struct kernel_trace_record *record);
 /* One that the simulator makes itself: the task that runs, as far as that is known, is filled in. */
 void laplace_emit_own_event(struct kernel_trace_record *record);
+/* One from before a snapshot (snapshot.cc), as it was then: recording was off. */
+struct laplace_past {
+	struct kernel_trace_record record;
+	uint64_t instr, offset;		/* the count of instructions, and how many cycles more there were */
+	bool executing;			/* the instruction at that count was fetched */
+};
+void laplace_emit_past(const struct laplace_past *past);
 void laplace_emit_totals(void);		/* how far references and instructions are */
 /* Recorded so far; a simulator that logs waits until the collector has read the log. */
 uint64_t laplace_references(void);

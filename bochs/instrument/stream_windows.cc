@@ -30,11 +30,15 @@ static bool is_fence(uint32_t tag)
 	return lpl_event_is_fence(tag) || tag == LPL_EVENT_TRACING;
 }
 
+static void emit_totals(uint64_t instr)
+{
+	laplace_emit(laplace_references(), laplace.tracer_refs, instr, LPL_WIRE_KIND(LPL_WIRE_TOTALS));
+	publish();
+}
+
 void laplace_emit_totals(void)
 {
-	laplace_emit(laplace_references(), laplace.tracer_refs, laplace_icount(),
-		     LPL_WIRE_KIND(LPL_WIRE_TOTALS));
-	publish();
+	emit_totals(laplace_icount());
 }
 
 void laplace_emit_record(uint64_t ref, uint64_t instr, uint64_t cycle,
@@ -53,21 +57,34 @@ void laplace_emit_record(uint64_t ref, uint64_t instr, uint64_t cycle,
 	}
 }
 
-void laplace_emit_event(const struct kernel_trace_record *record)
+/* The window's rules, as reduce/window.c states them. */
+static void end_window_at(const struct kernel_trace_record *record)
 {
 	struct laplace_window *window = &laplace_producer.window;
 
+	if (is_fence(record->tag) || ++window->events == window->events_max)
+		laplace_window_end(laplace_references());
+}
+
+void laplace_emit_event(const struct kernel_trace_record *record)
+{
 	if (record->tag == LPL_EVENT_TLB_FLUSH)		/* (see reduce/window.c) */
 		return;
 	if (laplace.state == LAPLACE_ON)
 		laplace_fetched_until(laplace_icount() - P->between);
-	/* the window's rules, as reduce/window.c states them */
-	if (is_fence(record->tag) || ++window->events == window->events_max)
-		laplace_window_end(laplace_references());
+	end_window_at(record);
 	laplace_sync_cycles();
 	laplace_emit_totals();
 	laplace_emit_record(laplace_references(), laplace_icount(), laplace_cycle_at(laplace_icount()),
 			    record);
+	publish();
+}
+
+void laplace_emit_past(const struct laplace_past *past)
+{
+	end_window_at(&past->record);
+	emit_totals(past->instr);
+	laplace_emit_record(laplace_references(), past->instr, past->instr + past->offset, &past->record);
 	publish();
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "checkpoint.h"
 #include "option.h"
 #include "report.h"
 #include "stream.h"
@@ -121,7 +122,7 @@ void laplace_walks_open(void)
 	memset(&report, 0, sizeof(report));
 	if (lpl_walks_open(&walks, &report))
 		laplace_die("%s", report.text);
-	others_know = laplace_option_restores();
+	others_know = laplace_resumes();
 	CPU->laplace.walks = true;
 }
 

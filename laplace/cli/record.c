@@ -107,16 +107,16 @@ static void take_end(struct argp_state *state, const struct cli_option *option, 
 }
 
 /* Whatever directory Bochs makes its own. */
-static void take_control(struct argp_state *state, const struct cli_option *option, const char *path,
-			 void *config)
+static void take_path(struct argp_state *state, const struct cli_option *option, const char *path,
+		      void *config)
 {
 	char here[PATH_MAX] = "";
 
 	if (*path != '/' && !getcwd(here, sizeof(here)))
-		argp_failure(state, CLI_FAILED, errno, "--control");
+		argp_failure(state, CLI_FAILED, errno, "--%s", option->name);
 	if (!*path || (size_t)snprintf(member_of(option, config), option->size, "%s%s%s", here,
 				       *path == '/' ? "" : "/", path) >= option->size)
-		cli_usage_error(state, "--control is the path of a socket, not '%.100s'", path);
+		cli_wrong(state, option, path);
 }
 
 /* Without commas, likewise. */
@@ -194,6 +194,10 @@ static void check_all(struct argp_state *state, void *config)
 	if (options->resume && (options->words || cli_given_other(state, allowed)))
 		argp_error(state, "--resume goes on as the recording was begun: beside it there "
 			   "may be --bochs, --instructions, --json and --progress");
+	if (*options->from && options->words && options->words[1])
+		argp_error(state, "--from: what follows MACHINE would be another machine's");
+	if (*options->from && *options->snapshot)
+		argp_error(state, "--from and --snapshot exclude each other");
 	if (options->words) {
 		options->machine = options->words[0];
 		options->extra = options->words + 1;
@@ -244,6 +248,14 @@ static const struct cli_option option_table[] = {
 	  .forwarded = true, .words = "on",
 	  .help = "Save the machine beside the trace, which is in segments then: every:20G "
 	  "(instructions), or when it is asked for (on)"},
+	{ "snapshot", CLI_FILE, INTO(snapshot), .argument = "DIR", .take = take_path, .forwarded = true,
+	  .wrong = "%n is a directory that is made, not '%s'",
+	  .help = "Save the machine there, and end, when its guest says that it is ready (laplace-ctl ready); "
+	  "needs --start off" },
+	{ "from", CLI_FILE, INTO(from), .argument = "DIR", .take = take_path,
+	  .wrong = "%n is a snapshot's directory, not '%s'",
+	  .help = "Begin with the machine that a recording with --snapshot DIR saved, of which MACHINE has "
+	  "the bochsrc, with other files by the names of its disks, of the same sizes" },
 	{ "windows", CLI_TEXT, INTO(windows), .argument = "WHEN", .take = take_windows, .forwarded = true,
 	  .help = "Trace only in windows of time: every:1G,length:10M (instructions), "
 	  "from:mark:X,until:mark:Y (the guest's marks), task:NAME, syscall:NAME ..." },
@@ -261,8 +273,8 @@ static const struct cli_option option_table[] = {
 	  .help = "Trace until a condition holds: also references:N" },
 	{ "end", CLI_TEXT, INTO(end), .argument = "WHEN", .take = take_end, .forwarded = true,
 	  .help = "End the run when a condition holds: also bytes:N (of the trace), seconds:S" },
-	{ "control", CLI_FILE, INTO(control), .argument = "SOCKET", .take = take_control,
-	  .forwarded = true, .help = "Let `laplace ctl SOCKET' steer the run" },
+	{ "control", CLI_FILE, INTO(control), .argument = "SOCKET", .take = take_path,
+	  .wrong = "%n is the path of a socket, not '%s'", .forwarded = true, .help = "Let `laplace ctl SOCKET' steer the run" },
 	{ "title", CLI_TEXT, INTO(title), .argument = "TEXT", .forwarded = true,
 	  .help = "Kept in the trace" },
 	{ "guest", CLI_TEXT, INTO(guest), .argument = "TEXT", .forwarded = true,

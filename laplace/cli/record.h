@@ -22,6 +22,7 @@ struct record_options {
 	char start[LPL_WHEN_SIZE];	/* on, off, mark or conditions */
 	char stop[LPL_WHEN_SIZE], end[LPL_WHEN_SIZE];	/* "": none */
 	char control[PATH_MAX];		/* "": none; absolute */
+	char snapshot[PATH_MAX], from[PATH_MAX];	/* likewise */
 	const char *checkpoint, *resume;	/* NULL: neither */
 	const char *status_file;
 	char status_path[PATH_MAX];	/* that, absolute */

@@ -32,16 +32,16 @@ static char *make_line(const struct record_options *options, const char *trace, 
 	return fclose(out) == 0 ? line : NULL;
 }
 
-/* PATH -q -f MACHINE EXTRA... LINE, in memory of its own */
+/* PATH -q -f MACHINE EXTRA... LINE, with -r SNAPSHOT before LINE, in memory of its own */
 static char **make_argv(const struct record_options *options, char *bochs, char *line)
 {
-	static char quick[] = "-q", file[] = "-f";
+	static char quick[] = "-q", file[] = "-f", restore[] = "-r";
 	size_t extras = 0, n = 0;
 	char **argv;
 
 	while (options->extra[extras])
 		extras++;
-	argv = calloc(extras + 6, sizeof(*argv));
+	argv = calloc(extras + 8, sizeof(*argv));
 	if (!argv)
 		return NULL;
 	argv[n++] = bochs;
@@ -50,6 +50,10 @@ static char **make_argv(const struct record_options *options, char *bochs, char 
 	argv[n++] = (char *)options->machine;
 	for (size_t i = 0; i < extras; i++)
 		argv[n++] = options->extra[i];
+	if (*options->from) {
+		argv[n++] = restore;
+		argv[n++] = (char *)options->from;
+	}
 	argv[n] = line;
 	return argv;
 }

@@ -94,6 +94,8 @@ static const struct cli_option option_table[] = {
 	OPTION("clear-env", CLI_FLAG,
 	  .help = "Hand on nothing of this environment but what --env sets, so that "
 	  "it is the same everywhere"),
+	OPTION("cold", CLI_FLAG,
+	  .help = "Boot the guest, and do not begin with one that was saved when it had booted"),
 	OPTION("control", CLI_FILE, .argument = "SOCKET",
 	  .help = "Let `laplace ctl SOCKET' steer the run"),
 	OPTION("cpu", CLI_TEXT, .argument = "NAME", .words = "x86-64 x86-64-v2 x86-64-v3",

@@ -96,6 +96,13 @@ void lpl_log_begin_at(struct lpl_log *log, uint64_t instr)
 	begin_block(log, instr, LPL_LOG_COUNT);
 }
 
+void lpl_log_skip_to(struct lpl_log *log, uint64_t instr)
+{
+	if (log->news)
+		send_block(log, instr);
+	begin_block(log, instr, LPL_LOG_SKIP);
+}
+
 void lpl_log_close(struct lpl_log *log)
 {
 	if (log->known)

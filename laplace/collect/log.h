@@ -186,6 +186,8 @@ uint32_t lpl_log_define(struct lpl_log *log, uint64_t instr, uint64_t address, u
 bool lpl_log_open(struct lpl_log *log, struct lpl_ring *ring);
 /* Forget what was logged, of which nothing was sent: it begins at this instruction count. */
 void lpl_log_begin_at(struct lpl_log *log, uint64_t instr);
+/* While nothing is recorded: what was executed until then is not logged. */
+void lpl_log_skip_to(struct lpl_log *log, uint64_t instr);
 void lpl_log_close(struct lpl_log *log);
 /* A ring that suits: room for so many records of 32 bytes, at least. */
 struct lpl_ring *lpl_log_new_ring(size_t records);

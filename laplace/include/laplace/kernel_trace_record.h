@@ -391,7 +391,8 @@ enum ktr_control {
 	KTR_CONTROL_FAIL = 5,	/* the workload is over and failed */
 	KTR_CONTROL_ROTATE = 6,	/* end this segment of the trace, and begin the next */
 	KTR_CONTROL_CHECKPOINT = 7,	/* save the machine as it is soon after */
-	KTR_CONTROL_QUIT = 8	/* end the run here, well */
+	KTR_CONTROL_QUIT = 8,	/* end the run here, well */
+	KTR_CONTROL_READY = 9	/* what a machine needs to do once is done: it may be saved, to begin there */
 };
 
 enum ktr_map_kind {

@@ -134,7 +134,7 @@ static void storm(void)
 		case 5:		/* a control that does not exist */
 			begin();
 			fill(KTR_CONTROL);
-			record->arg[KTR_CONTROL_REQUEST] = 9 + draw() % 1000;
+			record->arg[KTR_CONTROL_REQUEST] = 10 + draw() % 1000;
 			trigger();
 			break;
 		default:	/* a valid head and tag, and no sense in the rest */

@@ -1,0 +1,74 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A run that begins with a guest that was booted before has the trace of one that boots, in all that happened, whatever
+# is recorded of it; what is damaged is refused and made again; runs at the same time share one; and old ones go.
+export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
+export XDG_CACHE_HOME=$WORK/cache
+cd "$WORK" || exit
+seq 1 3000 >numbers
+
+run() { # NAME OPTION...
+	local name=$1
+	shift
+	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -O -o "$name.lpl" "$@" -- sort -r numbers >"$name.stdout" 2>"$name.stderr" ||
+		fail "$name: status $?: $(tail -n 1 "$name.stderr")"
+	cmp -s "$name.stdout" <(sort -r numbers) || fail "$name: it printed something else"
+}
+
+# All records, with all counts; what the file says of how it was made has another number of bytes sent.
+same() { # NAME NAME
+	"$PROGRAMS/compare-traces" "$1.lpl" "$2.lpl" || fail "$1 and $2 differ"
+	cmp <("$LAPLACE" cat -e "$1.lpl") <("$LAPLACE" cat -e "$2.lpl") || fail "$1 and $2 differ"
+}
+
+booted() {
+	find cache/laplace -maxdepth 1 -type d -name 'booted-*' | wc -l
+}
+
+for options in '-r sad:64' '-r none' '-r none --code --walks'; do
+	# shellcheck disable=SC2086 # several
+	run cold $options --cold --quiet
+	# shellcheck disable=SC2086
+	run first $options
+	# shellcheck disable=SC2086
+	run second $options
+	same cold first
+	cmp first.lpl second.lpl || fail "$options: the second run has another trace"
+	verify first.lpl
+	! grep booting second.stderr || fail "$options: it was booted again"
+done
+grep -q '^laplace run: booting the guest' first.stderr && fail "the options of what is recorded made another machine"
+[ "$(booted)" = 2 ] || fail "$(booted) machines were booted, not one for each simulator"
+
+# with other disks and processes than were there when it was saved
+run swap --swap 8 --memory 96
+run swap-cold --swap 8 --memory 96 --cold
+same swap swap-cold
+[ "$(booted)" = 3 ] || fail "a machine with swap and other memory is not another"
+
+# at the same time
+for i in 1 2 3; do
+	run together-$i --memory 128 &
+	pids[i]=$!
+done
+for i in 1 2 3; do
+	wait "${pids[i]}" || fail "the run $i failed"
+done
+cmp together-1.lpl together-2.lpl && cmp together-2.lpl together-3.lpl || fail "they differ"
+[ "$(cat together-?.stderr | grep -c 'booting the guest')" = 1 ] || fail "it was not booted once"
+
+# no more than four are kept, and those that were used last
+run fifth --memory 112
+[ "$(booted)" = 4 ] || fail "$(booted) are kept"
+run together-1 --memory 128
+! grep booting together-1.stderr || fail "one that was used lately is gone"
+
+# one that is damaged
+status=0
+newest=$(ls -dt cache/laplace/booted-*/ | head -n 1)
+printf x | dd of="$newest/machine/memory.ram" bs=1 seek=20000000 conv=notrunc status=none
+"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" --memory 128 -o damaged.lpl -- true >damaged.stdout 2>damaged.stderr || status=$?
+[ $status = 125 ] && [ ! -e damaged.lpl ] || fail "a damaged one: status $status"
+expect_line damaged.stderr 'laplace run: the guest that was booted before is damaged, and was removed: run it again'
+run together-2 --memory 128
+cmp together-2.lpl together-3.lpl || fail "after it was made again the trace is another"
