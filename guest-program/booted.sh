@@ -17,25 +17,26 @@ booted_key() {
 	{
 		grep -v '^#' machine.bochsrc
 		sed -n '/^#: \(version\|simulator\|firmware\|guest\) /p' machine.bochsrc
-		find . -name '*.lock' -prune -o \( -name disk -o -name output -o -name swap \) -printf '%p %s\n' | LC_ALL=C sort
+		stat -c '%n %s' disk output swap 2>/dev/null || true
 	} | sha256sum | cut -c 1-16
 }
 
 # Those that were used longest ago, and are not used now, go.
 remove_old_booted() { # CACHE
 	local old lock
-	for old in $(cd "$1" && ls -dt booted-*/ 2>/dev/null | tail -n +$((MOST_BOOTED + 1))); do
-		exec {lock}>"$1/${old%/}.lock"
-		! flock -n "$lock" || rm -rf "$1/${old:?}"
-		exec {lock}>&-
-	done
+	find "$1" -maxdepth 1 -type d -name 'booted-*' -printf '%T@ %f\n' | sort -rn | tail -n +$((MOST_BOOTED + 1)) |
+		while read -r _ old; do
+			exec {lock}>"$1/$old.lock"
+			! flock -n "$lock" || rm -rf "$1/${old:?}"
+			exec {lock}>&-
+		done
 }
 
 # Whatever the run reduces its references to: it is the simulator that counts.
 make_booted() { # DIRECTORY
 	local reduction=sad:64
 	[[ $simulator != *-all ]] || reduction=none
-	say "booting the guest (once for a machine) ..."
+	[ ! -t 2 ] || say "booting the guest (once for a machine) ..."
 	rm -rf "$1"
 	mkdir "$1"
 	long "$laplace" record --progress never -r $reduction --start off --flush "$flush" -o "$1/trace.lpl" \

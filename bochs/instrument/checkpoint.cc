@@ -582,6 +582,7 @@ void laplace_checkpoint_resume(struct lpl_collector_options *options)
 	laplace_inputs_compare(directory);
 	if (!laplace_resumes()) {
 		laplace_snapshot_read(directory);
+		options->begin_instr = checkpoint.point.instr;
 		return;
 	}
 	options->resume_point = &checkpoint.point.collector;

@@ -28,6 +28,7 @@
 #include <cstdio>
 #include <cstring>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include "checkpoint.h"
@@ -58,6 +59,8 @@ void laplace_snapshot_check(bool windows)
 
 	if (!*laplace_option.snapshot && (laplace_resumes() || !laplace_option_restores()))
 		return;
+	if (*laplace_option.snapshot && access(laplace_option.snapshot, F_OK) == 0)
+		laplace_die("snapshot=: %s is there already; a snapshot is a new directory", laplace_option.snapshot);
 	if (*laplace_option.snapshot && laplace_option.start != LAPLACE_START_OFF)
 		laplace_die("snapshot=: no snapshot can be made of a machine that is recorded: start=off");
 	if (windows || laplace_conditions_any() || laplace_option.start == LAPLACE_START_MARK)

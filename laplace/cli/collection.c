@@ -100,7 +100,8 @@ bool cli_collection_take_json(struct cli_collection *c, const json_t *object)
 	c->elapsed_ns = number(object, "elapsed_ns");
 	c->segment = number(object, "segment");
 	c->memory = number(object, "memory");
-	c->mean = mean_of(c);
+	c->mean = json_is_object(json_object_get(object, "mean")) ? rates(json_object_get(object, "mean")) :
+								    mean_of(c);
 	c->rates = json_is_object(json_object_get(object, "rates")) ?
 		   rates(json_object_get(object, "rates")) : c->mean;
 

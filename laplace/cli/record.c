@@ -453,6 +453,18 @@ static int check_stream(const struct record_options *options)
 	return cli_refuse_input("-", options->machine);
 }
 
+static int check_snapshots(const struct record_options *options)
+{
+	char place[PATH_MAX];
+
+	if (*options->snapshot && access(options->snapshot, F_OK) == 0)
+		return cli_complain(CLI_FAILED, "%s: exists; a snapshot is a new directory", options->snapshot);
+	if (*options->from && (snprintf(place, sizeof(place), "%s/place", options->from) >= (int)sizeof(place) ||
+			       access(place, R_OK) < 0))
+		return cli_complain(CLI_FAILED, "%s: is no snapshot (record --snapshot makes them)", options->from);
+	return CLI_DONE;
+}
+
 /* The output's absolute path; checks that it may be written.  Returns a status. */
 static int check_output(char path[PATH_MAX], const struct record_options *options)
 {
@@ -577,6 +589,8 @@ int cmd_record(int argc, char **argv)
 		status = check_extra(&options);
 	if (!status)
 		status = check_machine(options.machine);
+	if (!status)
+		status = check_snapshots(&options);
 	if (!status)
 		status = check_output(trace, &options);
 	if (!status)

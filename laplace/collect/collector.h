@@ -78,6 +78,7 @@ struct lpl_collector_options {
 	const struct lpl_resume_point *resume_point;
 	const char *resume_guest;	/* as lpl_collector_save_guest() wrote it */
 	uint64_t resume_instr;		/* when the checkpoint was made, which status lines show */
+	uint64_t begin_instr;		/* how far the machine has come before: of these there are no rates */
 	/*
 	 * At least so often, in nanoseconds of the host, everything that happened has to be on
 	 * disk: `flush_due` is called on the collector's thread, again and again until a FLUSH

@@ -173,6 +173,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
 		goto failed;
 	}
+	c->status.begin_instr = options->begin_instr;
 	c->status_fd = options->status_fd;
 	c->start_ns = lpl_now_ns();
 	c->flush_ns = options->flush_ns;

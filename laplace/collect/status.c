@@ -225,17 +225,20 @@ char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_stat
 	const struct lpl_pace all = { now->instructions, now->references, now->bytes, now->wait_ns,
 				      now->elapsed_ns };
 	const struct lpl_pace since = {
-		after(all.instructions, pace->instructions),
+		after(all.instructions, pace->instructions > status->begin_instr ? pace->instructions :
+										   status->begin_instr),
 		after(all.references, pace->references),
 		after(all.bytes, pace->bytes), after(all.wait_ns, pace->wait_ns),
 		after(all.elapsed_ns, pace->elapsed_ns)
 	};
+	struct lpl_pace own = all;
 	char *line = NULL;
 	size_t size;
 	FILE *out = open_memstream(&line, &size);
 
 	if (!out)
 		return NULL;
+	own.instructions = after(all.instructions, status->begin_instr);
 	fputs("{\"laplace-status\":1", out);
 	put_now(out);
 	fprintf(out, ",\"pid\":%d", (int)getpid());
@@ -253,7 +256,7 @@ char *lpl_status_line(struct lpl_status *status, const struct lpl_collector_stat
 		now->kept, now->events, now->bytes, now->wait_ns, now->elapsed_ns, now->segment,
 		now->syncs, now->sync_ns, now->room_wait_ns, resident());
 	put_rates(out, "rates", &since);
-	put_rates(out, "mean", &all);
+	put_rates(out, "mean", &own);
 	put_disk(out, status->directory, &all);
 	put_latest(out, status);
 	fputs("}\n", out);

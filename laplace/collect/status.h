@@ -25,6 +25,7 @@ struct lpl_status {
 	struct lpl_event mark;		/* the last one */
 	bool checkpointed;
 	uint64_t checkpoint_instr, checkpoint_ns;	/* of the run, when it was made */
+	uint64_t begin_instr;		/* executed before this recording */
 };
 
 /* How a run is, where it is not just running; NULL: not known, or nothing to say. */
