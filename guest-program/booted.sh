@@ -42,8 +42,8 @@ make_booted() { # DIRECTORY
 	long "$laplace" record --progress never -r $reduction --start off --flush "$flush" -o "$1/trace.lpl" \
 		--snapshot "$1/machine" machine.bochsrc >"$scratch/boot.log" 2>&1 </dev/null || true
 	rm -rf "$1"/trace.lpl* ./*.lock
-	[ ! -e serial ] || mv serial "$1/serial"
-	[ -e "$1/machine/place" ] && [ -e "$1/serial" ] && return
+	# the last: with it the guest is whole
+	[ -e "$1/machine/place" ] && mv serial "$1/serial" && return
 	rm -rf "$1"
 	return 1
 }
@@ -55,9 +55,9 @@ begin_booted() {
 	booted=$cache/booted-$(cd "$scratch" && booted_key)
 	exec {booted_lock}>"$booted.lock"
 	flock -s "$booted_lock"
-	if [ ! -e "$booted/machine/place" ]; then
+	if [ ! -e "$booted/serial" ]; then
 		flock "$booted_lock"
-		if [ ! -e "$booted/machine/place" ]; then
+		if [ ! -e "$booted/serial" ]; then
 			(cd "$scratch" && make_booted "$booted") || {
 				say "the guest cannot be saved when it has booted, and boots for this run alone"
 				booted=''

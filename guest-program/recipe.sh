@@ -12,37 +12,35 @@
 readonly MOST_RECIPE=45000	# bytes: a header's bochsrc has 64 KB at most
 readonly MOST_LISTED=64		# of files among the arguments
 
-# In time that is linear in its length.
-encoded_value() { # TEXT
-	local LC_ALL=C
-	case $1 in
-	*[!A-Za-z0-9._/=+@-]*) ;;
-	*)
-		printf '%s' "$1"
-		return
-		;;
-	esac
-	printf '%s' "$1" | od -An -v -tx1 -w1 | awk '
+# A line of it, for encode(): its fields with a null byte after each, and how many there are before them.
+put() { # KEY VALUE...
+	printf '%s\0' $# "$@"
+}
+
+# Makes lines of them: all at once, since it is processes that take time.
+encode() {
+	od -An -v -tx1 -w1 | LC_ALL=C awk '
 		BEGIN {
 			for (i = 0; i < 256; i++) {
 				c = sprintf("%c", i)
 				shown[sprintf("%02x", i)] = c ~ /[A-Za-z0-9._\/=+@-]/ ? c : sprintf("%%%02X", i)
 			}
 		}
-		{ printf "%s", shown[$1] }'
-}
-
-put() { # KEY VALUE...
-	local key=$1 line='' value
-	shift
-	for value; do
-		line+=${line:+ }$(encoded_value "$value")
-	done
-	printf '#: %s %s\n' "$key" "${line:0:400}"
-	while [ ${#line} -gt 400 ]; do
-		line=${line:400}
-		printf '#:+ %s\n' "${line:0:400}"
-	done
+		$1 != "00" { text = text shown[$1]; next }
+		!fields { fields = text + 0; field = 0; line = ""; text = ""; next }
+		{
+			if (field++ == 0)
+				key = text
+			else
+				line = line (field > 2 ? " " : "") text
+			text = ""
+			if (field < fields)
+				next
+			fields = 0
+			printf "#: %s %s\n", key, substr(line, 1, 400)
+			for (at = 401; at <= length(line); at += 400)
+				printf "#:+ %s\n", substr(line, at, 400)
+		}'
 }
 
 hash_of() { # FILE
@@ -120,13 +118,13 @@ print_command() {
 
 print_recipe() {
 	local path recipe
-	recipe=$(print_made_of && print_command)
+	recipe=$({ print_made_of && print_command; } | encode)
 	if [ ${#recipe} -le $MOST_RECIPE ]; then
 		printf '%s\n' "$recipe"
 		return
 	fi
-	put too-long ${#recipe}
-	recipe=$(print_made_of)
+	put too-long ${#recipe} | encode
+	recipe=$(print_made_of | encode)
 	[ ${#recipe} -gt $MOST_RECIPE ] || printf '%s\n' "$recipe"
 }
 
