@@ -287,7 +287,7 @@ static void open_collection(void)
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
 	laplace_conditions_read();
-	laplace_snapshot_check(windows != NULL);
+	laplace_snapshot_check(laplace_option_restores() && !laplace_resumes(), windows != NULL);
 	laplace_check_files();
 	laplace_locate_kernel();
 	laplace_checkpoints_make_way(false);

@@ -31,7 +31,6 @@
 #include <unistd.h>
 #include <vector>
 
-#include "checkpoint.h"
 #include "checkpoint_inputs.h"
 #include "conditions.h"
 #include "option.h"
@@ -53,11 +52,11 @@ void laplace_snapshot_keep(const struct kernel_trace_record *record)
 				 !BX_CPU(0)->laplace.between });
 }
 
-void laplace_snapshot_check(bool windows)
+void laplace_snapshot_check(bool begins, bool windows)
 {
 	const char *how = *laplace_option.snapshot ? "no snapshot can be made" : "no recording can begin with a snapshot";
 
-	if (!*laplace_option.snapshot && (laplace_resumes() || !laplace_option_restores()))
+	if (!*laplace_option.snapshot && !begins)
 		return;
 	if (*laplace_option.snapshot && access(laplace_option.snapshot, F_OK) == 0)
 		laplace_die("snapshot=: %s is there already; a snapshot is a new directory", laplace_option.snapshot);

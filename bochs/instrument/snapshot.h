@@ -8,8 +8,11 @@
 /* A record of the guest's kernel is about to go into the stream: where a snapshot is to be made, it is kept. */
 void laplace_snapshot_keep(const struct kernel_trace_record *record);
 
-/* Is what is asked for something that a snapshot can be made in, or a recording can begin with?  Else it ends. */
-void laplace_snapshot_check(bool windows);
+/*
+ * Where a snapshot is to be made, or the recording `begins' with one: can it be, with what else is asked for?  Else
+ * this ends the program.  `windows': of time.
+ */
+void laplace_snapshot_check(bool begins, bool windows);
 
 /* Into the snapshot's directory; false with errno. */
 bool laplace_snapshot_write(const char *directory);

@@ -222,21 +222,33 @@ int cmd_run(int argc, char **argv)
 	return cli_become("guest-program/run", line.words, CANNOT);
 }
 
-static const struct cli_option no_options[] = { { 0 } };
+struct doctor_options {
+	bool clear;
+};
+
+static const struct cli_option doctor_options[] = {
+	{ "clear", CLI_FLAG, CLI_INTO(struct doctor_options, clear),
+	  .help = "Remove the guests that have booted and are kept for later runs, unless one is in use" },
+	{ 0 }
+};
 static const struct cli_usage doctor_usage = {
 	NULL,
 	"Say whether all is here that `laplace run' and `laplace record' need, and how what is missing is brought."
 	"\v"
 	"Exit status: 0 nothing is missing, 1 something is.",
-	no_options, 0
+	doctor_options, 0
 };
 
 int cmd_doctor(int argc, char **argv)
 {
-	char *words[] = { argv[0], NULL };
+	static char clear[] = "--clear";
+	struct doctor_options options = { 0 };
+	char *words[] = { argv[0], NULL, NULL };
 	char *bochs;
 
-	parse(&doctor_usage, argc, argv, NULL);
+	parse(&doctor_usage, argc, argv, &options);
+	if (options.clear)
+		words[1] = clear;
 	bochs = find_bochs_quietly();
 	if (setenv("LAPLACE_BOCHS", bochs ? bochs : "", 1) < 0)
 		return cli_complain(CLI_FAILED, "no memory");
