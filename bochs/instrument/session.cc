@@ -188,19 +188,21 @@ static struct lpl_windows *open_windows(void)
 	return windows;
 }
 
-/* What is asked for together with checkpoints has to be what they can go on with. */
+/* What is asked for together with checkpoints has to be what they can go on with; and the machine one to be saved. */
 static void check_checkpoints(const struct lpl_windows *windows)
 {
+	if ((laplace_option.checkpoints || *laplace_option.snapshot) &&
+	    (BX_CPU(0)->is_cpu_extension_supported(BX_ISA_RDRAND) ||
+	     BX_CPU(0)->is_cpu_extension_supported(BX_ISA_RDSEED)))
+		laplace_die("%s=: it does not hold which random numbers the processor has given; "
+			    "use one without, as by exclude_features=\"rdrand, rdseed\" in `cpu:'",
+			    laplace_option.checkpoints ? "checkpoint" : "snapshot");
 	if (!laplace_option.checkpoints)
 		return;
 	if (laplace_option.stage != LPL_STAGE_FILE)
 		laplace_die("checkpoint=: without a trace there is nothing to go on with");
 	if (bx_dbg.debugger_active)
 		laplace_die("checkpoint=: the debugger's own state is in no checkpoint; run without it");
-	if (BX_CPU(0)->is_cpu_extension_supported(BX_ISA_RDRAND) ||
-	    BX_CPU(0)->is_cpu_extension_supported(BX_ISA_RDSEED))
-		laplace_die("checkpoint=: it does not hold which random numbers the processor has given; "
-			    "use one without, as by exclude_features=\"rdrand, rdseed\" in `cpu:'");
 	if (*laplace_option.only)
 		laplace_die("checkpoint=: it does not hold which tasks are chosen by only=%s",
 			    laplace_option.only);
