@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2015,SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A run that begins with a guest that was booted before has the trace of one that boots, in all that happened, whatever
 # is recorded of it; what is damaged is refused and made again; runs at the same time share one; and old ones go.
