@@ -3,8 +3,12 @@
 # A run that begins with a guest that was booted before has the trace of one that boots, in all that happened, whatever
 # is recorded of it; what is damaged is refused and made again; runs at the same time share one; and old ones go.
 export LAPLACE_DATADIR=$SRCDIR LAPLACE_BOCHS=$BUILDDIR/build/bochs/laplace-bochs
-export XDG_CACHE_HOME=$WORK/cache
+# a cache of its own, since others boot and remove machines; with guests that were made
+export XDG_CACHE_HOME=$WORK/own
 cd "$WORK" || exit
+mkdir -p own/laplace
+[ ! -e cache/laplace/lock ] ||
+	flock cache/laplace/lock find cache/laplace -maxdepth 1 -name 'guest-*' -exec cp -a {} own/laplace/ \;
 seq 1 3000 >numbers
 
 run() { # NAME OPTION...
@@ -22,11 +26,11 @@ same() { # NAME NAME
 }
 
 when_made() {
-	find cache/laplace -path '*/booted-*/machine/place' -printf '%p %T@ %i\n' | sort
+	find own/laplace -path '*/booted-*/machine/place' -printf '%p %T@ %i\n' | sort
 }
 
 booted() {
-	find cache/laplace -maxdepth 1 -type d -name 'booted-*' | wc -l
+	find own/laplace -maxdepth 1 -type d -name 'booted-*' | wc -l
 }
 
 for options in '-r sad:64' '-r none --code --walks'; do
@@ -53,7 +57,7 @@ same swap swap-cold
 
 # one that is damaged
 status=0
-for memory in cache/laplace/booted-*/machine/memory.ram; do
+for memory in own/laplace/booted-*/machine/memory.ram; do
 	printf x | dd of="$memory" bs=1 seek=20000000 conv=notrunc status=none
 done
 "$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o damaged.lpl -- true >damaged.stdout 2>damaged.stderr || status=$?
