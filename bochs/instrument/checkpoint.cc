@@ -250,7 +250,6 @@ static bool write_guest(const char *directory)
 
 	if (*laplace_option.snapshot)
 		return laplace_snapshot_write(directory);
-
 	memset(&report, 0, sizeof(report));
 	if (lpl_collector_save_guest(laplace.collector,
 				     guest_path(directory), &report) == LPL_OK)

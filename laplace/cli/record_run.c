@@ -32,7 +32,7 @@ static char *make_line(const struct record_options *options, const char *trace, 
 	return fclose(out) == 0 ? line : NULL;
 }
 
-/* PATH -q -f MACHINE EXTRA... LINE, with -r SNAPSHOT before LINE, in memory of its own */
+/* PATH -q -f MACHINE EXTRA... [-r SNAPSHOT] LINE, in memory of its own */
 static char **make_argv(const struct record_options *options, char *bochs, char *line)
 {
 	static char quick[] = "-q", file[] = "-f", restore[] = "-r";

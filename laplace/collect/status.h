@@ -17,6 +17,7 @@ struct lpl_status {
 	char *trace;			/* its path; "": nothing is written */
 	int directory;			/* it is in, for the room on its disk; -1: not known */
 
+	uint64_t begin_instr;		/* executed before this recording */
 	_Atomic bool tracing;		/* as of the last event that switched it */
 	_Atomic uint64_t checkpoints_failed;
 
@@ -25,7 +26,6 @@ struct lpl_status {
 	struct lpl_event mark;		/* the last one */
 	bool checkpointed;
 	uint64_t checkpoint_instr, checkpoint_ns;	/* of the run, when it was made */
-	uint64_t begin_instr;		/* executed before this recording */
 };
 
 /* How a run is, where it is not just running; NULL: not known, or nothing to say. */

@@ -160,6 +160,31 @@ static void assert_rates(const json_t *line, const char *which, json_int_t instr
 	assert_float_equal(json_number_value(json_object_get(rates, "waiting")), waiting, 1e-4);
 }
 
+/* What a machine that begins with a snapshot had executed before has no rate. */
+static void rates_are_of_what_is_recorded(void **state)
+{
+	struct lpl_collector_status now = { .instructions = 5000, .elapsed_ns = 2 * SECOND };
+	struct lpl_pace pace = { 0 };
+	struct lpl_status status;
+	json_t *line;
+
+	(void)state;
+	assert_true(lpl_status_init(&status, NULL));
+	status.begin_instr = 4000;
+	line = line_of(&status, &now, &pace, running);
+	assert_int_equal(integer(line, "instructions"), 5000);
+	assert_rates(line, "rates", 500, 0, 0, 0);
+	assert_rates(line, "mean", 500, 0, 0, 0);
+	json_decref(line);
+	now.instructions = 8000;
+	now.elapsed_ns = 4 * SECOND;
+	line = line_of(&status, &now, &pace, running);
+	assert_rates(line, "rates", 1500, 0, 0, 0);
+	assert_rates(line, "mean", 1000, 0, 0, 0);
+	json_decref(line);
+	lpl_status_free(&status);
+}
+
 /* Since the last line, and in all; numbers of a run of years, too. */
 static void rates_are_per_second(void **state)
 {
@@ -543,6 +568,7 @@ int main(void)
 		cmocka_unit_test(a_line_has_all),
 		cmocka_unit_test(a_disk_may_not_matter),
 		cmocka_unit_test(rates_are_per_second),
+		cmocka_unit_test(rates_are_of_what_is_recorded),
 		cmocka_unit_test(the_last_mark_counts),
 		cmocka_unit_test(texts_are_characters),
 		cmocka_unit_test(other_files_are_refused),
