@@ -144,6 +144,25 @@ static const struct cli_usage usage = {
 	option_table, 0
 };
 
+/* The references are all that were looked at; of templates, few of them are in the files. */
+static int print_json(FILE *out, const struct options *options, const struct lpl_export_result *result)
+{
+	json_t *object = json_pack("{s:o, s:s, s:I, s:I, s:I, s:s}",
+				   "file", cli_json_text(options->output), "format", lpl_format_name(options->format),
+				   "references", (json_int_t)result->refs,
+				   "events_left_out", (json_int_t)result->losses.events,
+				   "bytes", (json_int_t)result->bytes,
+				   "addresses", options->addressing.name);
+
+	if (object && options->templates &&
+	    (json_object_set_new(object, "system_calls", json_integer((json_int_t)result->calls)) != 0 ||
+	     json_object_set_new(object, "switches", json_integer((json_int_t)result->switches)) != 0)) {
+		json_decref(object);
+		object = NULL;
+	}
+	return cli_print_json(out, object);
+}
+
 static int print_summary(const struct options *options, const struct lpl_export_result *result)
 {
 	/* the records may be going to stdout */
@@ -161,13 +180,7 @@ static int print_summary(const struct options *options, const struct lpl_export_
 			options->addressing.name);
 		return CLI_DONE;
 	}
-	return cli_print_json(out,
-		json_pack("{s:o, s:s, s:I, s:I, s:I, s:s}",
-			  "file", cli_json_text(options->output), "format", format,
-			  "references", (json_int_t)result->refs,
-			  "events_left_out", (json_int_t)result->losses.events,
-			  "bytes", (json_int_t)result->bytes,
-			  "addresses", options->addressing.name));
+	return print_json(out, options, result);
 }
 
 /* What was lost, then what was written. */
