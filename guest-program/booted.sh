@@ -50,7 +50,6 @@ make_booted() { # DIRECTORY
 
 # The recording begins with a guest that has booted, if there can be one.
 begin_booted() {
-	local cache=${image%/*/*}
 	grep -q '^#: simulator ' "$scratch/machine.bochsrc" || return 0
 	booted=$cache/booted-$(cd "$scratch" && booted_key)
 	exec {booted_lock}>"$booted.lock"

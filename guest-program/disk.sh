@@ -19,6 +19,11 @@ cylinders() { # BYTES
 	echo $((($1 / cylinder + 1) * cylinder))
 }
 
+# In steps, so that many programs have the same machine (booted.sh).
+in_steps() { # BYTES
+	echo $((($1 + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP))
+}
+
 make_room() { # FILE BYTES
 	truncate -s "$(cylinders "$2")" "$1" || die "$1: no room for $(($2 / 1000000)) MB"
 }
@@ -37,7 +42,7 @@ take_from_here() { # TREE
 	local name
 	[ "$clear_env" = no ] || unset TZ
 	PYTHONPATH=$(pythonpath) "$here/needs" --cpu "$cpu" "${with[@]}" "${taken_here[@]}" "${observed[@]}" \
-		"$program" "${arguments[@]:1}" >"$scratch/needs" || after $? needs
+		--looked "$scratch" "$program" "${arguments[@]:1}" >"$scratch/needs" || after $? needs
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
 		if [ -L "$path" ] || [ -r "$path" ]; then
@@ -49,8 +54,6 @@ take_from_here() { # TREE
 	check_size
 	(cd / && cpio --null --quiet -pdm "$1" <"$scratch/readable") 2>"$scratch/cpio.log" ||
 		die "not all that ${arguments[0]} needs can be copied: $(tail -n 1 "$scratch/cpio.log")"
-	directory=$(pwd -P && echo .)	# its name may end in a newline
-	directory=${directory%$'\n.'}
 	make_in_tree "$1" "$directory" || die "$directory: cannot be made in the guest"
 	for name in "${keep[@]}"; do
 		name=$(in_guest "$name" && echo .)
@@ -83,7 +86,6 @@ take_root() { # TREE
 		bytes=$(du -sb -- "$1" | cut -f 1)
 		check_size
 	fi
-	directory=/
 	find_in_root "$1"
 }
 
@@ -182,14 +184,14 @@ check_size() {
 hash_of_tree() { # TREE
 	{
 		tar --sort=name --mtime=@0 --numeric-owner --format=gnu -cf - -C "$1" .
-		(cd "$1" && find . -path ./.laplace -prune -o -type f -printf '%p %T@\n' | LC_ALL=C sort)
+		(cd "$1" && find . -type f -printf '%p %T@\n' | LC_ALL=C sort)
 	} | sha256sum | cut -d ' ' -f 1
 }
 
-# What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it, and `tree_hash`; what
-# fills it sets `bytes`, `directory`, where the program runs, and (find_in_root) `called` and `init`.
+# What the disk has, and what else has to be there.  Sets `room`, bytes, and `inodes`, for it, and `base_hash`; what
+# fills it sets `bytes` and (find_in_root) `called` and `init`.
 make_tree() { # TREE
-	local tree=$1 directory bytes name init=''
+	local tree=$1 name
 	mkdir -p "$tree"
 	if [ -n "$root" ]; then
 		take_root "$tree"
@@ -207,15 +209,11 @@ make_tree() { # TREE
 	for name in tmp var/tmp; do
 		[ -L "$tree/$name" ] || [ -L "$tree/${name%/*}" ] || chmod 1777 "$tree/$name"
 	done
-	take_input "$tree/.laplace/stdin"
-	write_program "$tree/.laplace"
 	# what is ours is of no day, and neither are directories that were made to hold what is listed
 	find "$tree" -newer "$scratch/begun" -print0 | xargs -0 touch -h -m -d "@$E2FSPROGS_FAKE_TIME" ||
 		die "the guest's disk cannot be made"
-	tree_hash=$(hash_of_tree "$tree")
-	# in steps, so that many programs have the same machine (booted.sh)
-	room=$((bytes * 5 / 4 + (32 + disk) * 1048576))
-	room=$(((room + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP))
+	base_hash=$(hash_of_tree "$tree")
+	room=$(($(in_steps $((bytes * 5 / 4 + (32 + disk) * 1048576))) + input_room))
 	inodes=$(($(find "$tree" | wc -l) + 16384))
 }
 
@@ -263,12 +261,13 @@ copy_input() { # FILE
 	fi
 }
 
-# Adds it to `bytes`; sets `input_bytes` and `input_hash`.
+# Sets `input_bytes`, `input_hash`, and `input_room`, what it adds to a disk that has some to spare.
 take_input() { # FILE
 	copy_input "$1"
 	input_bytes=$(stat -c %s "$1")
 	input_hash=$(hash_of "$1")
-	bytes=$((bytes + input_bytes))
+	input_room=0
+	[ "$input_bytes" -lt 8388608 ] || input_room=$(in_steps $((input_bytes * 5 / 4)))
 }
 
 # Of the environment what a program looks at, and a run of another day has, too; or (--clear-env) what is the
@@ -286,32 +285,39 @@ print_environment() {
 	variables+=("PWD=$directory" "${environment[@]}")
 }
 
-# Of an image, which is not unpacked: what describes the program is put beside what it has.
+# Of an image, which is not unpacked.
 make_disk_of_image() {
-	local directory=/ bytes init name
-	mkdir "$scratch/tree"
 	long "$here/image" "$root" "$scratch/disk" || after $? image
-	bytes=$(stat -c %s "$scratch/disk")
-	take_input "$scratch/tree/stdin"
-	make_room "$scratch/disk" $((bytes + (32 + disk) * 1048576))
+	make_room "$scratch/disk" $(($(stat -c %s "$scratch/disk") + (32 + disk) * 1048576 + input_room))
 	resize2fs "$scratch/disk" >"$scratch/resize2fs.log" 2>&1 ||
 		die "--root $root: cannot be given room: $(tail -n 1 "$scratch/resize2fs.log")"
 	find_in_root ''
 	[ -z "$(kind_on_disk /.laplace)" ] || die "--root $root: has a /.laplace, which is ours"
-	write_program "$scratch/tree"
+}
+
+# What describes the program is put beside what the disk has.
+put_program() {
+	local name field
+	mkdir "$scratch/written"
 	{
-		echo 'mkdir /.laplace'
+		[ "$of_root" != image ] || echo 'mkdir /.laplace'
 		echo 'cd /.laplace'
 		for name in program stdin; do
 			printf 'write %s %s\nsif %s uid 0\nsif %s gid 0\n' $name $name $name $name
+			printf 'dump %s ../written/%s\n' $name $name
+		done
+		for name in program stdin .; do
+			for field in atime mtime ctime crtime; do
+				printf 'sif %s %s @%d\nsif %s %s_extra 0\n' $name $field "$E2FSPROGS_FAKE_TIME" $name $field
+			done
 		done
 	} >"$scratch/commands"
-	(cd "$scratch/tree" && debugfs -w -f ../commands ../disk) >"$scratch/debugfs.log" 2>&1 || true
+	(cd "$scratch/own" && debugfs -w -f ../commands ../disk) >"$scratch/debugfs.log" 2>&1 || true
 	for name in program stdin; do
-		if ! from_disk /.laplace/$name "$scratch/written" || ! cmp -s "$scratch/tree/$name" "$scratch/written"; then
-			die "--root $root: /.laplace/$name cannot be written there"
-		fi
+		cmp -s "$scratch/own/$name" "$scratch/written/$name" ||
+			die "${root:+--root $root: }/.laplace/$name cannot be written to the guest's disk"
 	done
+	rm -r "$scratch/written"
 }
 
 # When files were copied, and last read, is of no interest; but what a kernel does depends on it, and a run
@@ -327,11 +333,8 @@ forget_times() {
 	(cd "$scratch" && debugfs -w -f commands disk) >"$scratch/debugfs.log" 2>&1 || true
 }
 
-make_disk() {
-	if [ "$of_root" = image ]; then
-		make_disk_of_image
-		return
-	fi
+make_disk_of_tree() {
+	local bytes room inodes
 	make_tree "$scratch/tree"
 	make_room "$scratch/disk" "$room"
 	long mke2fs -q -F -t ext4 -m 0 -N "$inodes" -O ^metadata_csum -E hash_seed=00000000-0000-4000-8000-000000000000 \
@@ -340,6 +343,30 @@ make_disk() {
 	forget_times
 	chmod -R u+rwX "$scratch/tree"
 	rm -rf "$scratch/tree"
+	keep_disk "$bytes"
+}
+
+# Sets `tree_hash`, of what is on a disk that we fill, for the recipe.
+make_disk() {
+	local directory=/ init='' list='' base_hash=''
+	if [ -z "$root" ]; then
+		directory=$(pwd -P && echo .)	# its name may end in a newline
+		directory=${directory%$'\n.'}
+	fi
+	mkdir "$scratch/own"
+	take_input "$scratch/own/stdin"
+	if [ "$of_root" = image ]; then
+		make_disk_of_image
+	else
+		take_kept_disk || make_disk_of_tree
+	fi
+	write_program "$scratch/own"
+	put_program
+	if [ "$of_root" != image ]; then
+		tree_hash=$({ echo "$base_hash" && sha256sum <"$scratch/own/program" && echo "$input_hash"; } | sha256sum)
+		tree_hash=${tree_hash%% *}
+	fi
+	rm -rf "$scratch/own"
 }
 
 make_swap() {

@@ -95,7 +95,7 @@ static const struct cli_option option_table[] = {
 	  .help = "Hand on nothing of this environment but what --env sets, so that "
 	  "it is the same everywhere"),
 	OPTION("cold", CLI_FLAG,
-	  .help = "Boot the guest, and do not begin with one that was saved when it had booted"),
+	  .help = "Boot the guest and make its disk, and begin with nothing that earlier runs left"),
 	OPTION("control", CLI_FILE, .argument = "SOCKET",
 	  .help = "Let `laplace ctl SOCKET' steer the run"),
 	OPTION("cpu", CLI_TEXT, .argument = "NAME", .words = "x86-64 x86-64-v2 x86-64-v3",
@@ -228,7 +228,7 @@ struct doctor_options {
 
 static const struct cli_option doctor_options[] = {
 	{ "clear", CLI_FLAG, CLI_INTO(struct doctor_options, clear),
-	  .help = "Remove the guests that have booted and are kept for later runs, unless one is in use" },
+	  .help = "Remove what earlier runs left for later ones, guests that have booted and disks, unless it is in use" },
 	{ 0 }
 };
 static const struct cli_usage doctor_usage = {

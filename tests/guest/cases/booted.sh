@@ -55,6 +55,27 @@ run swap-cold --swap 8 --memory 96 --cold
 same swap swap-cold
 [ "$(booted)" = 3 ] || fail "a machine with swap and other memory is not another"
 
+# A disk that was made before is taken again, and one that is made anew is the same; when a file has changed, it is
+# another, with what the file has now.
+disks() {
+	find own/laplace -maxdepth 1 -name 'disk-*' -printf '%f\n' | sort
+}
+kept=$(disks)
+[ "$(grep -c . <<<"$kept")" = 1 ] || fail "not one disk is kept of the same files: $kept"
+run second -r sad:64
+[ "$(disks)" = "$kept" ] || fail "a disk was made anew"
+same cold-sad second
+# of the same length and time
+touch -r numbers time
+sed -i 's/^17$/71/' numbers
+touch -r time numbers
+sleep 1.1
+run changed -r sad:64
+[ "$(disks | grep -c .)" = 2 ] || fail "there is no other disk of another file"
+[ "$("$LAPLACE" info --card changed.lpl | grep '^  file ')" != "$("$LAPLACE" info --card second.lpl | grep '^  file ')" ] || fail "the file is said to be the same"
+seq 1 3000 >numbers
+touch -r time numbers
+
 # one that is damaged
 status=0
 for memory in own/laplace/booted-*/machine/memory.ram; do

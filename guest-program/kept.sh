@@ -1,0 +1,117 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# kept.sh: the disks of programs that were run before, kept so that nothing has to be found out and made again.  Read by
+# `run`, which has these variables.
+#
+# In the cache: list-KEY/ of a program, with arguments that are paths of something: the paths that it needs and those
+# that were looked at to know that (needs); and disk-STATE-TREE, a disk each, named by what those paths are now and by
+# the hash of what is on it.  STATE has all that a change of a file shows in (its inode, and when that was changed), so
+# a disk of that name is what would be made anew; whatever else changed makes another name.  A file that changed in the
+# second in which a run began could change again without showing it: then nothing is kept.  All may be removed.
+# shellcheck disable=SC2154 # they are set there
+: "${here:?}"
+
+readonly MOST_DISKS=8			# that are kept
+readonly MOST_DISK_BYTES=1000000000	# of files on one of them
+
+# Arguments that needs finds something by: with others, it lists the same.
+print_paths_among_arguments() {
+	local argument path
+	for argument in "${arguments[@]:1}"; do
+		for path in "$argument" "${argument#*=}" "${argument#-[A-Za-z]}"; do
+			if [ -n "$path" ] && [ -e "$path" ]; then
+				printf 'there %s\0' "$path"
+			elif [[ $path == */* ]] && [ -d "${path%/*}/" ]; then
+				printf 'in %s\0' "${path%/*}"
+			fi
+		done
+	done
+}
+
+# Sets `list`, where the paths are kept; empty, if they cannot be.
+find_list() {
+	list=''
+	[ $use_kept = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ ${#with[@]}$take_here = 0no ] &&
+		[ -z "$root$observe${LAPLACE_REPRODUCES:-}${LAPLACE_LISTS_SYMBOLS:-}" ] || return 0
+	list=$(
+		{
+			cat "$here"/{needs,disk.sh,kept.sh}
+			printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "$clear_env" "${TZ-}" "${LD_LIBRARY_PATH-}" "$PATH"
+			print_paths_among_arguments
+		} | sha256sum
+	)
+	list=$cache/list-${list:0:32}
+}
+
+# What files are: the second in which an inode was changed comes first.
+states_of() { # LIST FORMAT
+	(cd / && LC_ALL=C xargs -0 -r -a "$1" stat --printf "$2" -- 2>/dev/null) || true
+}
+
+# Sets `state`, of what a disk is made of.
+find_state() { # DIRECTORY, with files `files' and `passed'
+	state=$(
+		{
+			printf '%s\0' "$list" "$disk" "$input_room" "${#keep[@]}" "${keep[@]}" "${HOME-}" "${TMPDIR-}"
+			states_of "$1/files" "$STATE"
+			states_of "$1/passed" '%F %n\0'
+			stat --printf "$STATE" /usr/sbin/mke2fs /sbin/mke2fs 2>/dev/null || true
+		} | sha256sum
+	)
+	state=${state:0:32}
+}
+readonly STATE='%Z %.9Z %.9Y %f %u %g %s %d %i %n\0'
+
+# Status 1: there is none.  Sets `base_hash`.
+take_kept_disk() {
+	local state kept
+	find_list
+	if [ -z "$list" ] || [ ! -e "$list/passed" ]; then
+		return 1
+	fi
+	find_state "$list"
+	for kept in "$cache/disk-$state-"*; do
+		[ -e "$kept" ] && cp --reflink=auto "$kept" "$scratch/disk" 2>/dev/null || return 1
+		base_hash=${kept##*-}
+		touch -c "$kept" "$list"
+		return 0
+	done
+}
+
+# What needs listed is in $scratch/needs, and what it looked at in $scratch/looked and $scratch/passed; or it was more.
+keep_disk() { # BYTES
+	local state count
+	if [ -z "$list" ] || [ ! -e "$scratch/passed" ] || [ "$1" -gt $MOST_DISK_BYTES ]; then
+		return 0
+	fi
+	# all that is listed is still there, and as old as it has to be
+	count=$(tr -cd '\0' <"$scratch/needs" | wc -c)
+	{ states_of "$scratch/needs" "$STATE" && printf '\0' && states_of "$scratch/looked" "$STATE"; } | tr '\n\0' ' \n' |
+		awk -v count="$count" -v began="$began" '
+			$0 == "" && !listed { listed = NR }
+			$1 >= began { late = 1 }
+			END { exit late || listed != count + 1 }' || return 0
+	mkdir "$scratch/list"
+	cat "$scratch/needs" "$scratch/looked" >"$scratch/list/files"
+	mv "$scratch/passed" "$scratch/list/"
+	find_state "$scratch/list"
+	# with their names they are whole
+	if cp --reflink=auto "$scratch/disk" "$cache/making-$$" 2>/dev/null && sync "$cache/making-$$" 2>/dev/null &&
+		cp -r "$scratch/list" "$cache/making-$$.list" 2>/dev/null && rm -rf "$list" &&
+		mv -T "$cache/making-$$.list" "$list" 2>/dev/null; then
+		mv "$cache/making-$$" "$cache/disk-$state-$base_hash"
+	fi
+	rm -rf "$cache/making-$$" "$cache/making-$$.list"
+	remove_old list-
+	remove_old disk-
+}
+
+# Those that were used longest ago; what is being copied is only gone by its name.
+remove_old() { # PREFIX
+	local old
+	find "$cache" -maxdepth 1 -name "$1*" -printf '%T@ %f\n' | sort -rn | tail -n +$((MOST_DISKS + 1)) |
+		while read -r _ old; do
+			rm -rf "${cache:?}/${old:?}"
+		done
+}
