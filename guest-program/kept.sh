@@ -8,7 +8,8 @@
 # that were looked at to know that (needs); and disk-STATE-TREE, a disk each, named by what those paths are now and by
 # the hash of what is on it.  STATE has all that a change of a file shows in (its inode, and when that was changed), so
 # a disk of that name is what would be made anew; whatever else changed makes another name.  A file that changed in the
-# second in which a run began could change again without showing it: then nothing is kept.  All may be removed.
+# second in which a run began could change again without showing it: then nothing is kept.  All may be removed, as
+# may making-*, which a run leaves that is killed.
 # shellcheck disable=SC2154 # they are set there
 : "${here:?}"
 
