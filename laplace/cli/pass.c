@@ -102,10 +102,13 @@ static enum lpl_error send_block(struct cli_pass *pass, const struct lpl_ref *re
 				 const struct lpl_event *event, struct lpl_report *report)
 {
 	const uint64_t folded = lpl_reader_folded(pass->reader);
+	const struct lpl_page_steps *steps = lpl_reader_stepped(pass->reader);
 	struct lpl_sink *sink = pass->sink;
 	enum lpl_error error = LPL_OK;
 
-	if (count && folded && pass->folded)
+	if (count && steps)
+		error = pass->step(pass, steps, report);
+	else if (count && folded && pass->folded)
 		error = pass->folded(sink, refs, folded, report);
 	else if (count)
 		error = sink->refs(sink, refs, count, report);
@@ -393,6 +396,8 @@ int cli_pass_run(struct cli_pass *pass)
 		return run_chosen(pass);
 	if (pass->folded)
 		lpl_reader_fold(pass->reader);
+	if (pass->step)
+		lpl_reader_step(pass->reader);
 	return run(pass);
 }
 

@@ -561,6 +561,18 @@ static uint64_t references_made(const struct simulation *simulation, const struc
 	return cli_pass_totals(pass, &totals) ? cli_refs_before(&totals) : 0;
 }
 
+static enum lpl_error step(struct cli_pass *pass, const struct lpl_page_steps *steps, struct lpl_report *report)
+{
+	return lpl_simulator_step(((struct simulation *)pass->context)->simulator, steps, report);
+}
+
+/* Nothing but the simulator wants the references, and it does not either. */
+static bool can_step(const struct simulation *simulation)
+{
+	return !simulation->local && !simulation->runners && !simulation->functions &&
+	       lpl_simulator_steps(simulation->simulator);
+}
+
 static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 		    const struct options *options, const char *reduction, uint64_t page_size)
 {
@@ -572,7 +584,9 @@ static int simulate(struct simulation *simulation, struct lpl_reader *reader,
 				 .without_events = !simulation->local && !simulation->runners &&
 						   !simulation->functions,
 				 .front = simulation->functions ? cli_functions_front : NULL,
-				 .context = simulation->functions };
+				 .step = can_step(simulation) ? step : NULL,
+				 .context = simulation->functions ? (void *)simulation->functions :
+								    (void *)simulation };
 	int status;
 
 	simulation->schedule = lpl_meta_get(lpl_reader_meta(reader), LPL_META_SCHEDULE);

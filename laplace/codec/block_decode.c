@@ -19,6 +19,7 @@ void lpl_block_decoder_free(struct lpl_block_decoder *decoder)
 {
 	lpl_block_model_free(&decoder->model);
 	free(decoder->op);
+	lpl_block_steps_free(&decoder->steps);
 	memset(decoder, 0, sizeof(*decoder));
 }
 
@@ -76,6 +77,7 @@ enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
 	decoder->begin = decoder->now = *begin;
 	decoder->refs = 0;
 	decoder->ops = 0;
+	lpl_block_steps_clear(&decoder->steps);
 	return lpl_block_model_begin(&decoder->model) ? LPL_OK : no_memory(decoder);
 }
 
@@ -177,6 +179,8 @@ static inline enum lpl_error get_token(struct lpl_block_decoder *decoder, uint32
 	if (*token != best)
 		lpl_block_model_update(model, *token);
 	lpl_block_model_advance(model, *token);
+	/* where what comes next is looked up while this block is decoded */
+	__builtin_prefetch(&model->after[model->context]);
 	return LPL_OK;
 }
 
@@ -188,6 +192,7 @@ struct reading {
 	size_t words;		/* so far */
 	size_t refs;		/* words less the lengths */
 	unsigned int d;		/* of the last one */
+	unsigned int first;	/* d of the first one */
 };
 
 /* One that its site's kind does not predict.  false: it is missing or malformed. */
@@ -272,9 +277,47 @@ static enum lpl_error get_expected(struct lpl_block_decoder *decoder, struct rea
 		reading->word[i] = as_referred(site[i].word, low);
 	}
 	reading->words = reading->refs = token->listed;
-	if (token->listed > 0)
+	if (token->listed > 0) {
+		reading->first = d_of(site[0].word);
 		reading->d = d_of(site[token->listed - 1].word);
+	}
 	return LPL_OK;
+}
+
+/*
+ * The same where steps are made.  Sites have all that is the same as it was in the token's last
+ * block, so only addresses are looked at: whether each is on the page where it was.
+ */
+static enum lpl_error step_expected(struct lpl_block_decoder *decoder, struct reading *reading,
+				    struct lpl_token *token)
+{
+	struct lpl_site *site = &decoder->model.site[token->sites];
+	const uint64_t space = decoder->now.state.space;
+	uint64_t moved = 0, address;
+
+	for (size_t i = 0; i < token->listed; i++) {
+		const uint64_t before = site[i].word;
+
+		if (is_long(before))
+			return damaged(decoder, "a block is not as expected");
+		if (!get_address(decoder, &site[i], &address))
+			return damaged(decoder, "an address is missing or malformed");
+		moved |= before ^ site[i].word;
+	}
+	reading->words = reading->refs = token->listed;
+	if (token->listed > 0) {
+		reading->first = d_of(site[0].word);
+		reading->d = d_of(site[token->listed - 1].word);
+	}
+	if (token->pattern != 0 && token->space == space && moved >> LPL_PAGE_SHIFT == 0)
+		return lpl_block_steps_again(&decoder->steps, token->pattern - 1) ? LPL_OK :
+		       no_memory(decoder);
+	for (size_t i = 0; i < token->listed; i++)
+		reading->word[i] = site[i].word;
+	token->pattern = (uint32_t)decoder->steps.patterns + 1;
+	token->space = space;
+	return lpl_block_steps_block(&decoder->steps, &decoder->model.trace[token->trace], token, space,
+				     reading->word, reading->words, 0) ? LPL_OK : no_memory(decoder);
 }
 
 /* As many more as the column says, each as the one two before it.  false: that cannot be. */
@@ -348,6 +391,7 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 	size_t n = 0;
 
 	LPL_TRY(get_codes(decoder, reading));
+	reading->first = reading->words > 0 ? d_of(reading->word[0]) : 0;
 	learned = reading->refs <= LPL_LIST_MAX;
 	if (model->sites + LPL_SITES_MAX > LPL_CHUNK_SITES_MAX)
 		return damaged(decoder, "it has more data references of tokens than a chunk may");
@@ -366,7 +410,13 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 		i += is_long(*word);
 		*word = as_referred(*word | address, low);
 	}
-	return LPL_OK;
+	if (!decoder->stepping)
+		return LPL_OK;
+	/* only what was learned is what the next block is expected to do */
+	token->pattern = learned ? (uint32_t)decoder->steps.patterns + 1 : 0;
+	token->space = decoder->now.state.space;
+	return lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, token->space,
+				     reading->word, reading->words, low) ? LPL_OK : no_memory(decoder);
 }
 
 /* ---- the whole of a block ---- */
@@ -381,7 +431,7 @@ static bool advance(struct lpl_block_decoder *decoder, const struct reading *rea
 	uint64_t last = first + (fetched > 0 ? fetched - 1 : 0);
 
 	if (fetched == 0)
-		first += (uint8_t)((reading->word[0] >> LPL_WORD_COUNT_SHIFT) - first);
+		first += reading->first;
 	if (reading->words > 0 && now->next_instr + reading->d > last)
 		last = now->next_instr + reading->d;
 	if (now->next_instr > UINT64_MAX - 512 || first < now->instr ||
@@ -411,7 +461,8 @@ static enum lpl_error get_block(struct lpl_block_decoder *decoder, uint32_t numb
 	reading.word = &decoder->op[decoder->ops + 1];
 	if (decoder->correct[LPL_BLOCK_SHAPE] > 0) {
 		decoder->correct[LPL_BLOCK_SHAPE]--;
-		LPL_TRY(get_expected(decoder, &reading, token));
+		LPL_TRY(decoder->stepping ? step_expected(decoder, &reading, token) :
+					    get_expected(decoder, &reading, token));
 	} else if (get_gap(decoder, LPL_BLOCK_SHAPE)) {
 		LPL_TRY(get_unexpected(decoder, &reading, token));
 	} else {
@@ -424,9 +475,11 @@ static enum lpl_error get_block(struct lpl_block_decoder *decoder, uint32_t numb
 		return damaged(decoder, "a block without references");
 	if (!advance(decoder, &reading, token->fetched))
 		return damaged(decoder, "a block is out of order");
-	decoder->op[decoder->ops] = LPL_BLOCK_OP(token->trace, token->first, token->fetched,
-						 reading.words);
-	decoder->ops += 1 + reading.words;
+	if (!decoder->stepping) {
+		decoder->op[decoder->ops] = LPL_BLOCK_OP(token->trace, token->first, token->fetched,
+							 reading.words);
+		decoder->ops += 1 + reading.words;
+	}
 	decoder->now.ref += refs;
 	decoder->refs += refs;
 	return LPL_OK;
@@ -449,6 +502,8 @@ static enum lpl_error get_state(struct lpl_block_decoder *decoder, unsigned int 
 		*to[i] += lpl_unzigzag(value);
 	}
 	now->state.user ^= (mask & LPL_STATE_USER) != 0;
+	if (decoder->stepping)
+		return LPL_OK;
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_STATE_OP_WORDS))
 		return no_memory(decoder);
 	op = &decoder->op[decoder->ops];
@@ -459,6 +514,21 @@ static enum lpl_error get_state(struct lpl_block_decoder *decoder, unsigned int 
 	op[4] = now->next_instr;
 	decoder->ops += LPL_STATE_OP_WORDS;
 	return LPL_OK;
+}
+
+static enum lpl_error keep_any(struct lpl_block_decoder *decoder, const struct lpl_ref *ref)
+{
+	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_ANY_OP_WORDS))
+		return no_memory(decoder);
+	decoder->op[decoder->ops] = LPL_ANY_OP;
+	memcpy(&decoder->op[decoder->ops + 1], ref, sizeof(*ref));
+	decoder->ops += LPL_ANY_OP_WORDS;
+	return LPL_OK;
+}
+
+static enum lpl_error step_any(struct lpl_block_decoder *decoder, const struct lpl_ref *ref)
+{
+	return lpl_block_steps_ref(&decoder->steps, ref) ? LPL_OK : no_memory(decoder);
 }
 
 static enum lpl_error get_any(struct lpl_block_decoder *decoder)
@@ -491,11 +561,7 @@ static enum lpl_error get_any(struct lpl_block_decoder *decoder)
 	if (ref.ref < before || (ref.ref == before && !(ref.flags & LPL_SYNTHETIC)) ||
 	    ref.instr < now->instr || ref.cycle < now->cycle)
 		return damaged(decoder, "a reference is out of order");
-	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_ANY_OP_WORDS))
-		return no_memory(decoder);
-	decoder->op[decoder->ops] = LPL_ANY_OP;
-	memcpy(&decoder->op[decoder->ops + 1], &ref, sizeof(ref));
-	decoder->ops += LPL_ANY_OP_WORDS;
+	LPL_TRY(decoder->stepping ? step_any(decoder, &ref) : keep_any(decoder, &ref));
 	if (decoder->refs++ == 0) {
 		decoder->first_ref = ref.ref;
 		decoder->first_instr = ref.instr;

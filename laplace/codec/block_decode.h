@@ -9,6 +9,7 @@
 #define LAPLACE_CODEC_BLOCK_DECODE_H
 
 #include "block_encode.h"
+#include "block_steps.h"
 
 /*
  * What was decoded is kept as a sequence of *ops*, of one word and what follows it:
@@ -44,6 +45,8 @@ struct lpl_block_decoder {
 	uint64_t refs;			/* decoded so far */
 	uint64_t *op;			/* what was decoded; owned */
 	size_t ops, op_room;
+	bool stepping;			/* to be set before a chunk begins: steps are made, no ops */
+	struct lpl_block_steps steps;
 	struct lpl_report *cause;	/* of a failure */
 };
 

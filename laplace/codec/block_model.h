@@ -70,14 +70,24 @@ struct lpl_token {
 	uint32_t site_room;
 	uint32_t follower;	/* the token after it when it was last mispredicted */
 
-	/* for the writer alone (block_packer.h): of such a block as it is expected */
-	uint32_t next;		/* another token of its trace; 0: none */
-	uint32_t word[2];	/* the trace's in its word, in supervisor and user mode, or NONE */
-	uint32_t times[2];	/* how often it occurred so, in either */
-	uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
-	uint8_t supervisors;	/* of those, when in user mode */
-	uint8_t reserved[3];
-	uint64_t fetch_hash, fetch_power;
+	union {
+		struct {
+			/* for the writer alone (block_packer.h): of such a block as it is expected */
+			uint32_t next;		/* another token of its trace; 0: none */
+			uint32_t word[2];	/* the trace's in its word, in supervisor and user mode, or NONE */
+			uint32_t times[2];	/* how often it occurred so, in either */
+			uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
+			uint8_t supervisors;	/* of those, when in user mode */
+			uint8_t reserved[3];
+			uint64_t fetch_hash, fetch_power;
+		};
+		struct {
+			/* for a reader of steps alone (block_steps.h): the pattern of its last block, plus 1, and
+			 * the space that was in; 0: there is none with which the next one can be compared */
+			uint32_t pattern;
+			uint64_t space;
+		};
+	};
 };
 
 /* The predictor's entry for a context, the last few tokens: which token follows. */

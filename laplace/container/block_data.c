@@ -125,6 +125,11 @@ static const uint8_t *decode_records(struct lpl_unpacked_blocks *blocks, struct 
 			return NULL;
 		}
 		data->positions[i] = (uint32_t)position;
+		if (!lpl_reserve(data->step_positions, data->step_positions_room, i)) {
+			lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack blocks");
+			return NULL;
+		}
+		data->step_positions[i] = (uint32_t)decoder->steps.steps;
 		decoder->now.event_ref = last->ref;
 		decoder->now.instr = last->instr;
 		decoder->now.cycle = last->cycle;
@@ -149,6 +154,7 @@ enum lpl_error lpl_block_data_decode(struct lpl_unpacked_blocks *blocks, struct 
 	if (!blocks->ready && !lpl_block_decoder_init(&blocks->decoder))
 		return lpl_fail(cause, LPL_ERR_MEMORY, "no memory to unpack blocks");
 	blocks->ready = true;
+	blocks->decoder.stepping = blocks->stepping;
 
 	at = get_begin(&begin, &header->base, payload, end);
 	columns = at ? get_sizes(blocks, at, end) : NULL;

@@ -126,7 +126,8 @@ struct lpl_data {
 	struct lpl_ref *refs;		/* owned, as are the arrays below */
 	struct lpl_event *events;
 	uint32_t *positions;		/* references before each event */
-	size_t refs_room, events_room, positions_room;
+	uint32_t *step_positions;	/* likewise of steps, where these are made */
+	size_t refs_room, events_room, positions_room, step_positions_room;
 	size_t ref_count, event_count;
 	struct lpl_totals totals;	/* without wait_ns and accounts */
 };

@@ -324,5 +324,6 @@ void lpl_data_free(struct lpl_data *data)
 	free(data->refs);
 	free(data->events);
 	free(data->positions);
+	free(data->step_positions);
 	memset(data, 0, sizeof(*data));
 }

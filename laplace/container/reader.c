@@ -77,8 +77,11 @@ static enum lpl_error gather(struct lpl_reader *reader)
 	reader->slot = calloc(slots, sizeof(*reader->slot));
 	reader->queue = lpl_work_queue_new(reader->jobs, work, reader);
 	whole = reader->slot && reader->queue;
-	for (unsigned int i = 0; i < slots && whole; i++)
+	for (unsigned int i = 0; i < slots && whole; i++) {
 		whole = lpl_loaded_chunk_init(&reader->slot[i]);
+		/* the hash is of references */
+		reader->slot[i].blocks.stepping = reader->stepping && !reader->hashing;
+	}
 	return whole ? LPL_OK : lpl_fail(&reader->failure, LPL_ERR_MEMORY,
 					 "%s: no memory to read it", reader->source.name);
 }
@@ -177,6 +180,7 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	/* where only events are needed the references count as read from the start */
 	reader->next_ref = chunk->need == LPL_NEED_ALL ? 0 : header->refs;
 	reader->next_event = 0;
+	reader->next_step = 0;
 	reader->now = reader->next_ref < header->refs || header->events > 0 ? chunk : NULL;
 	reader->totals = chunk->data.totals;
 	if (header->kind == LPL_CHUNK_RUNS)
@@ -351,6 +355,25 @@ static void take_steady(struct lpl_reader *reader, const struct lpl_steady *stea
 	*refs = reader->expanded;
 }
 
+/* All steps up to the next event, or to the end. */
+static void take_steps(struct lpl_reader *reader, size_t stop, size_t *count)
+{
+	const struct lpl_data *data = &reader->now->data;
+	const struct lpl_block_steps *steps = &reader->now->blocks.decoder.steps;
+	const size_t end = reader->next_event < data->event_count ?
+		data->step_positions[reader->next_event] : steps->steps;
+
+	*count = stop - reader->next_ref;
+	reader->steps = (struct lpl_page_steps){
+		.step = &steps->step[reader->next_step], .count = end - reader->next_step,
+		.pattern = steps->pattern, .visit = steps->visit, .refs = *count,
+		.afresh = reader->next_ref == 0
+	};
+	reader->stepped = true;
+	reader->next_step = end;
+	reader->next_ref = stop;
+}
+
 /* The references up to `stop`, or the first part of them, from the chunk at hand. */
 static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 				const struct lpl_ref **refs, size_t *count)
@@ -359,6 +382,10 @@ static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 
 	if (stop <= reader->next_ref)
 		return LPL_OK;
+	if (chunk->header.kind == LPL_CHUNK_RUNS && chunk->blocks.stepping) {
+		take_steps(reader, stop, count);
+		return LPL_OK;
+	}
 	if (reader->folding && chunk->data.is_steady && stop - reader->next_ref > 3) {
 		fold_steady(reader, &chunk->data.steady, stop, refs, count);
 		return LPL_OK;
@@ -394,6 +421,7 @@ enum lpl_error lpl_reader_next(struct lpl_reader *reader, const struct lpl_ref *
 	*event = reader->held.event;
 	reader->held = (struct lpl_batch){ .count = 0 };
 	reader->folded = 0;
+	reader->stepped = false;
 	if (*count > 0 || *event)
 		return LPL_OK;
 	if (reader->failure.error != LPL_OK)

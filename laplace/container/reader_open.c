@@ -149,6 +149,17 @@ uint64_t lpl_reader_folded(const struct lpl_reader *reader)
 	return reader->folded;
 }
 
+void lpl_reader_step(struct lpl_reader *reader)
+{
+	if (!reader->queue)
+		reader->stepping = true;
+}
+
+const struct lpl_page_steps *lpl_reader_stepped(const struct lpl_reader *reader)
+{
+	return reader->stepped ? &reader->steps : NULL;
+}
+
 void lpl_reader_compare_hash(struct lpl_reader *reader)
 {
 	lpl_stream_hash_init(&reader->hash);

@@ -26,6 +26,10 @@ struct lpl_reader {
 	bool owned;			/* its descriptor */
 	bool folding;			/* three references are enough for many: `fold` */
 	bool hashing;			/* `hash` is compared */
+	bool stepping;			/* chunks of blocks are delivered as steps, in: */
+	struct lpl_page_steps steps;		/* what was delivered, if `stepped` */
+	bool stepped;
+	size_t next_step;		/* in the chunk */
 	uint64_t size;			/* of the file, 0 when not known */
 	struct lpl_meta *meta;
 	unsigned int jobs;

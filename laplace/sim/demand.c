@@ -87,6 +87,11 @@ enum lpl_error lpl_demand_open(struct lpl_simulation **simulation, const struct 
 	return LPL_OK;
 }
 
+const uint64_t *lpl_demand_evictions(const struct lpl_simulation *simulation)
+{
+	return &((const struct demand *)simulation)->evictions;
+}
+
 struct lpl_frames *lpl_demand_frames(struct lpl_simulation *simulation)
 {
 	return &((struct demand *)simulation)->frames;

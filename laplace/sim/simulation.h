@@ -67,6 +67,8 @@ struct lpl_one_pass_policy {
 enum lpl_error lpl_demand_open(struct lpl_simulation **simulation,
 			       const struct lpl_policy *policy, uint64_t size,
 			       const uint64_t *option, struct lpl_report *report);
+/* Evictions so far, where it is kept. */
+const uint64_t *lpl_demand_evictions(const struct lpl_simulation *simulation);
 /* Its memory, for whoever makes references one by one. */
 struct lpl_frames *lpl_demand_frames(struct lpl_simulation *simulation);
 

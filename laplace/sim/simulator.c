@@ -6,13 +6,11 @@
 #include <laplace/simulator.h>
 
 #include "base/array.h"
-#include "base/broadcast.h"
 #include "base/digits.h"
 #include "base/host.h"
 #include "base/try.h"
-#include "reduce/pages.h"
 #include "reduce/reduction.h"
-#include "request.h"
+#include "simulator_struct.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -20,38 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4096 };	/* of references: 96 KiB, to stay in a core's cache */
 enum { PARTS = 256 };	/* of accesses, sent together */
-
-struct lpl_simulator {
-	struct lpl_sink sink;		/* first */
-	struct lpl_reducer *reducer;	/* before the sink, of a behaviour sequence; or NULL */
-	struct lpl_exactness exactness;	/* of what arrives at the sink */
-	unsigned int jobs;
-	struct lpl_request **request;
-	size_t requests, request_room;
-	size_t memories;		/* of demand paging */
-	bool timed;			/* times must rise */
-	bool shared;			/* faults are charged to owners */
-	uint32_t owner;			/* to whom, now */
-	uint64_t *cold;			/* by owner: first references */
-	size_t cold_room;
-	uint64_t least_tau;		/* or UINT64_MAX: times do not matter */
-	/* once the stream has begun */
-	struct lpl_simulation **simulation;	/* those of all requests */
-	struct lpl_broadcast *broadcast;
-	struct lpl_pages pages;
-	bool named;			/* a policy is given the names of pages */
-	unsigned int shift;		/* log2 of a page's size */
-	struct lpl_page_names names;
-	struct lpl_page_ref *ref;	/* the batch that is being filled */
-	struct lpl_page page[BATCH];	/* of the references in it */
-	size_t refs;			/* in it; the last one may still grow */
-	uint64_t references, first_time, last_time;
-	uint64_t theta;			/* it was reduced by irg:THETA; 0: not last, or not all is here */
-	uint64_t gaps_seen;		/* events that have its extra number: should be one ... */
-	struct lpl_event gaps;		/* ... this one */
-};
 
 /* ---- policies ---- */
 
@@ -141,7 +108,7 @@ static enum lpl_error simulate(void *context, size_t i, const void *refs, size_t
 	return last ? simulation->finish(simulation, report) : LPL_OK;
 }
 
-static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *report)
+enum lpl_error lpl_simulator_begin(struct lpl_simulator *simulator, struct lpl_report *report)
 {
 	size_t count = 0;
 
@@ -157,7 +124,7 @@ static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *
 				simulator->simulation[count++] = request->simulation[j];
 		}
 		simulator->broadcast = lpl_broadcast_new(count, simulate, simulator,
-							 BATCH * sizeof(struct lpl_page_ref),
+							 LPL_SIM_BATCH * sizeof(struct lpl_page_ref),
 							 simulator->jobs);
 	}
 	if (simulator->broadcast == NULL)
@@ -166,7 +133,7 @@ static enum lpl_error begin(struct lpl_simulator *simulator, struct lpl_report *
 	return LPL_OK;
 }
 
-static enum lpl_error send_batch(struct lpl_simulator *simulator, struct lpl_report *report)
+enum lpl_error lpl_simulator_send(struct lpl_simulator *simulator, struct lpl_report *report)
 {
 	LPL_TRY(lpl_broadcast_send(simulator->broadcast, simulator->refs, report));
 	simulator->refs = 0;
@@ -211,7 +178,7 @@ static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref 
 	struct lpl_page before = used ? page[used - 1] : (struct lpl_page){ .number = UINT64_MAX };
 	struct lpl_page_ref last = used ? ref[used - 1] : (struct lpl_page_ref){ .page = 0 };
 
-	assert(used + count <= BATCH);
+	assert(used + count <= LPL_SIM_BATCH);
 	for (size_t i = 0; i < count; i++) {
 		const struct lpl_page here = lpl_page_of(&refs[i], shift);
 		const uint64_t time = refs[i].ref;
@@ -231,8 +198,7 @@ static inline void gather(struct lpl_simulator *simulator, const struct lpl_ref 
 	simulator->refs = used;
 }
 
-/* The number of a page that has none yet; 0: no memory. */
-static uint32_t new_page(struct lpl_simulator *simulator, struct lpl_page page)
+uint32_t lpl_simulator_new_page(struct lpl_simulator *simulator, struct lpl_page page)
 {
 	uint32_t number = lpl_pages_add(&simulator->pages, page);
 
@@ -255,7 +221,7 @@ static enum lpl_error number_pages(struct lpl_simulator *simulator, size_t from,
 		uint32_t number = lpl_pages_find(&pages, page);
 
 		if (number == 0) {
-			number = new_page(simulator, page);
+			number = lpl_simulator_new_page(simulator, page);
 			pages = simulator->pages;
 		}
 		if (number == 0)
@@ -273,15 +239,17 @@ static enum lpl_error simulator_refs(struct lpl_sink *sink, const struct lpl_ref
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
 
 	if (simulator->broadcast == NULL)
-		LPL_TRY(begin(simulator, report));
+		LPL_TRY(lpl_simulator_begin(simulator, report));
 	if (simulator->timed)
 		LPL_TRY(check_times(simulator, refs, count, report));
+	if (simulator->stepper != NULL)
+		LPL_TRY(lpl_stepper_end(simulator->stepper, simulator, report));
 	while (count > 0) {
 		const size_t before = simulator->refs;
-		const size_t part = count < BATCH - before ? count : BATCH - before;
+		const size_t part = count < LPL_SIM_BATCH - before ? count : LPL_SIM_BATCH - before;
 
 		if (part == 0) {
-			LPL_TRY(send_batch(simulator, report));
+			LPL_TRY(lpl_simulator_send(simulator, report));
 			continue;
 		}
 		if (simulator->timed)
@@ -333,13 +301,13 @@ static enum lpl_error put_owner(struct lpl_simulator *simulator, uint32_t owner,
 				struct lpl_report *report)
 {
 	if (simulator->broadcast == NULL)
-		LPL_TRY(begin(simulator, report));
-	if (simulator->refs == BATCH)
-		LPL_TRY(send_batch(simulator, report));
+		LPL_TRY(lpl_simulator_begin(simulator, report));
+	if (simulator->refs == LPL_SIM_BATCH)
+		LPL_TRY(lpl_simulator_send(simulator, report));
 	if (!lpl_reach(simulator->cold, simulator->cold_room, owner))
 		return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory for the faults of %"
 				PRIu32 " owners", owner);
-	assert(simulator->refs < BATCH);
+	assert(simulator->refs < LPL_SIM_BATCH);
 	simulator->owner = owner;
 	simulator->page[simulator->refs] = (struct lpl_page){ .number = UINT64_MAX };
 	simulator->ref[simulator->refs++] = (struct lpl_page_ref){ .write = owner };
@@ -410,7 +378,9 @@ static enum lpl_error simulator_finish(struct lpl_sink *sink, struct lpl_report 
 	struct lpl_simulator *simulator = (struct lpl_simulator *)sink;
 
 	if (simulator->broadcast == NULL)
-		LPL_TRY(begin(simulator, report));
+		LPL_TRY(lpl_simulator_begin(simulator, report));
+	if (simulator->stepper != NULL)
+		LPL_TRY(lpl_stepper_end(simulator->stepper, simulator, report));
 	LPL_TRY(lpl_broadcast_send_last(simulator->broadcast, simulator->refs, report));
 	for (size_t i = 0; i < simulator->requests; i++)
 		if (!lpl_request_gather(simulator->request[i], simulator->references,
@@ -602,6 +572,7 @@ void lpl_simulator_close(struct lpl_simulator *simulator)
 	lpl_reducer_close(simulator->reducer);
 	lpl_pages_free(&simulator->pages);
 	lpl_page_names_free(&simulator->names);
+	lpl_stepper_free(simulator->stepper);
 	free(simulator->simulation);
 	free(simulator->cold);
 	free(simulator->request);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * From steps to what simulations have to be given of them.
+ *
+ * The pages of a pattern are numbered when it comes for the first time, which is in the order of
+ * first references, as patterns are made in that order and a visit is to what was not
+ * visited before only in a new one.  After that a step is one of these:
+ *
+ * - BY_VISITS, right for every policy: its visits, each a reference.  Visits to one page in a row
+ *   count as one (simulation.h).
+ *
+ * - BY_WINDOWS, if all simulations are LRU or OPT at sizes from some K on, K no less than
+ *   LEAST_WINDOW: the reduction window:K (reduce/window.c argues why it is exact from K pages on),
+ *   whose windows are of patterns, too (step_window.c).
+ *
+ * - SETTLED, if there is one simulation, and a page that is hit once more before the next eviction
+ *   leaves its memory as it is: under a policy that does not look at hits (FIFO, RANDOM), and under CLOCK, where a
+ *   hit sets a bit that only the hand clears, which moves at evictions.  A pattern
+ *   that came without an eviction since it began has all its pages in memory, those it writes
+ *   dirty, and their bits set; until the next eviction it changes nothing.  (That of references to one
+ *   page in a row all but the first are no hits does not matter: after the first, hit or
+ *   admitted, the bit is set.)
+ */
+#include "stepper.h"
+
+#include <laplace/trace.h>
+
+#include "base/array.h"
+#include "base/try.h"
+#include "simulator_struct.h"
+#include "step_window.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+_Static_assert(LPL_VISIT_WALK == LPL_WALK_SPACE, "visits of walks are to the pages of walks");
+
+enum { LEAST_WINDOW = 16, MOST_WINDOW = 4096 };
+
+enum way { BY_VISITS, BY_WINDOWS, SETTLED };
+
+struct lpl_stepper {
+	enum way way;
+	struct lpl_step_patterns patterns;
+	struct lpl_step_window window;		/* BY_WINDOWS */
+	const uint64_t *evictions;		/* SETTLED */
+	struct lpl_page_ref *ref;		/* of a pattern; owned */
+	size_t ref_room;
+};
+
+/* ---- which way ---- */
+
+/* The smallest size, if all simulations are such that windows of it are exact; else 0. */
+static uint64_t window_size(const struct lpl_simulator *simulator)
+{
+	uint64_t least = MOST_WINDOW;
+
+	for (size_t i = 0; i < simulator->requests; i++) {
+		const struct lpl_request *request = simulator->request[i];
+
+		if ((request->exact_as != LPL_EXACT_AS_LRU && request->exact_as != LPL_EXACT_AS_OPT) ||
+		    request->sizes.all || request->sizes.count == 0)
+			return 0;
+		if (request->sizes.size[0] < least)
+			least = request->sizes.size[0];
+	}
+	return least;
+}
+
+/* Is it one simulation that hits leave as it is once they have been? */
+static bool settles(const struct lpl_simulator *simulator)
+{
+	const struct lpl_request *request = simulator->request[0];
+
+	return simulator->requests == 1 && request->simulations == 1 && request->policy != NULL &&
+	       (request->policy->hit == NULL || request->policy == &lpl_policy_clock);
+}
+
+struct lpl_stepper *lpl_stepper_new(struct lpl_simulator *simulator)
+{
+	struct lpl_stepper *stepper = calloc(1, sizeof(*stepper));
+	const uint64_t limit = window_size(simulator);
+
+	if (stepper == NULL)
+		return NULL;
+	if (simulator->broadcast != NULL) {
+		stepper->way = BY_VISITS;
+	} else if (settles(simulator)) {
+		stepper->way = SETTLED;
+		stepper->evictions = lpl_demand_evictions(simulator->request[0]->simulation[0]);
+		simulator->jobs = 1;	/* it is simulated here, between batches */
+	} else if (limit >= LEAST_WINDOW) {
+		stepper->way = BY_WINDOWS;
+		if (!lpl_step_window_init(&stepper->window, (uint32_t)limit)) {
+			lpl_stepper_free(stepper);
+			return NULL;
+		}
+	}
+	return stepper;
+}
+
+void lpl_stepper_free(struct lpl_stepper *stepper)
+{
+	if (stepper == NULL)
+		return;
+	lpl_step_window_free(&stepper->window);
+	free(stepper->patterns.state);
+	free(stepper->patterns.page);
+	free(stepper->ref);
+	free(stepper);
+}
+
+/* ---- pages ---- */
+
+static enum lpl_error no_memory(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory for steps");
+}
+
+static uint32_t number_of(struct lpl_simulator *simulator, struct lpl_page page)
+{
+	const uint32_t number = lpl_pages_find(&simulator->pages, page);
+
+	return number != 0 ? number : lpl_simulator_new_page(simulator, page);
+}
+
+/* The next pattern comes for the first time: its visits are to these pages. */
+static enum lpl_error learn(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+			    struct lpl_report *report)
+{
+	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
+	const struct lpl_pattern *pattern = &steps->pattern[patterns->known];
+	const struct lpl_visit *visit = &steps->visit[pattern->visit];
+	const unsigned int more = simulator->shift - LPL_PAGE_SHIFT;
+	uint32_t *page;
+
+	if (!lpl_reserve(patterns->state, patterns->state_room, patterns->known) ||
+	    !lpl_reserve(patterns->page, patterns->page_room, (size_t)pattern->visit + pattern->visits))
+		return no_memory(report);
+	page = &patterns->page[pattern->visit];
+	for (uint32_t i = 0; i < pattern->visits; i++) {
+		page[i] = number_of(simulator, (struct lpl_page){ .space = visit[i].space,
+								  .number = visit[i].page >> more });
+		if (page[i] == 0)
+			return lpl_fail(report, LPL_ERR_MEMORY, "simulation: no memory for %u distinct pages",
+					simulator->pages.count);
+	}
+	patterns->state[patterns->known++] = (struct lpl_step_state){
+		.visit = pattern->visit, .visits = pattern->visits
+	};
+	return LPL_OK;
+}
+
+/* ---- the three ways ---- */
+
+/* A page_ref that nothing counts as one with, if references follow (simulator.c: gather()). */
+static inline void put(struct lpl_simulator *simulator, uint32_t page, bool write)
+{
+	simulator->page[simulator->refs] = (struct lpl_page){ .number = UINT64_MAX };
+	simulator->ref[simulator->refs++] = (struct lpl_page_ref){ .page = page, .write = write };
+}
+
+static enum lpl_error put_visits(struct lpl_simulator *simulator, const struct lpl_step_state *state,
+				 const struct lpl_visit *visit, struct lpl_report *report)
+{
+	const uint32_t *page = &simulator->stepper->patterns.page[state->visit];
+
+	for (uint32_t i = 0; i < state->visits; i++) {
+		if (simulator->refs == LPL_SIM_BATCH)
+			LPL_TRY(lpl_simulator_send(simulator, report));
+		if (simulator->refs > 0 && simulator->ref[simulator->refs - 1].page == page[i])
+			simulator->ref[simulator->refs - 1].write |= visit[i].write;
+		else
+			put(simulator, page[i], visit[i].write);
+	}
+	return LPL_OK;
+}
+
+static enum lpl_error take_visits(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				  struct lpl_report *report)
+{
+	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const uint32_t step = steps->step[i];
+
+		if (step == patterns->known)
+			LPL_TRY(learn(simulator, steps, report));
+		assert(step < patterns->known);
+		LPL_TRY(put_visits(simulator, &patterns->state[step],
+				   &steps->visit[patterns->state[step].visit], report));
+	}
+	return LPL_OK;
+}
+
+/* What a window keeps. */
+static enum lpl_error put_window(struct lpl_simulator *simulator, struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+	struct lpl_step_kept kept;
+
+	lpl_step_window_end(&stepper->window, &stepper->patterns);
+	while (lpl_step_window_next(&stepper->window, &kept)) {
+		if (simulator->refs == LPL_SIM_BATCH)
+			LPL_TRY(lpl_simulator_send(simulator, report));
+		put(simulator, kept.page, kept.write);
+	}
+	return LPL_OK;
+}
+
+/* A pattern that the window does not know: visit by visit; it may have to end in between. */
+static enum lpl_error enter_window(struct lpl_simulator *simulator, uint32_t step,
+				   const struct lpl_visit *visit, struct lpl_report *report)
+{
+	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
+	struct lpl_step_window *window = &simulator->stepper->window;
+	const struct lpl_step_state *state = &patterns->state[step];
+	const uint64_t number = window->number;
+
+	if (!lpl_step_window_reach(window, simulator->pages.count))
+		return no_memory(report);
+	for (uint32_t i = 0; i < state->visits; i++) {
+		const uint32_t page = patterns->page[state->visit + i];
+
+		if (!lpl_step_window_visit(window, page, visit[i].write, i)) {
+			LPL_TRY(put_window(simulator, report));
+			(void)lpl_step_window_visit(window, page, visit[i].write, i);
+		}
+	}
+	window->now++;
+	return window->number != number || lpl_step_window_know(window, patterns, step) ? LPL_OK :
+		no_memory(report);
+}
+
+static enum lpl_error take_windows(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				   struct lpl_report *report)
+{
+	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
+	struct lpl_step_window *window = &simulator->stepper->window;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const uint32_t step = steps->step[i];
+
+		if (step == patterns->known)
+			LPL_TRY(learn(simulator, steps, report));
+		assert(step < patterns->known);
+		if (patterns->state[step].since == window->number)
+			patterns->state[step].last = window->now++;
+		else
+			LPL_TRY(enter_window(simulator, step, &steps->visit[patterns->state[step].visit],
+					     report));
+	}
+	return LPL_OK;
+}
+
+/* A pattern that may change the memory. */
+static enum lpl_error run_pattern(struct lpl_simulator *simulator, struct lpl_step_state *state,
+				  const struct lpl_visit *visit, struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+	struct lpl_simulation *simulation = simulator->simulation[0];
+	const uint32_t *page = &stepper->patterns.page[state->visit];
+	const uint64_t since = *stepper->evictions + 1;
+
+	if (!lpl_reserve(stepper->ref, stepper->ref_room, state->visits))
+		return no_memory(report);
+	for (uint32_t i = 0; i < state->visits; i++)
+		stepper->ref[i] = (struct lpl_page_ref){ .page = page[i], .write = visit[i].write };
+	LPL_TRY(simulation->run(simulation, stepper->ref, state->visits, report));
+	if (*stepper->evictions + 1 == since)
+		state->since = since;
+	return LPL_OK;
+}
+
+static enum lpl_error take_settled(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				   struct lpl_report *report)
+{
+	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
+	const uint64_t *evictions = simulator->stepper->evictions;
+
+	if (simulator->refs > 0)
+		LPL_TRY(lpl_simulator_send(simulator, report));
+	for (size_t i = 0; i < steps->count; i++) {
+		const uint32_t step = steps->step[i];
+
+		if (step == patterns->known)
+			LPL_TRY(learn(simulator, steps, report));
+		assert(step < patterns->known);
+		if (patterns->state[step].since != *evictions + 1)
+			LPL_TRY(run_pattern(simulator, &patterns->state[step],
+					    &steps->visit[patterns->state[step].visit], report));
+	}
+	return LPL_OK;
+}
+
+/* ---- the stream ---- */
+
+bool lpl_simulator_steps(const struct lpl_simulator *simulator)
+{
+	return !simulator->timed && !simulator->shared && simulator->reducer == NULL &&
+	       simulator->requests != 0 && simulator->shift >= LPL_PAGE_SHIFT;
+}
+
+enum lpl_error lpl_simulator_step(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				  struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+
+	if (stepper == NULL) {
+		if (!lpl_simulator_steps(simulator))
+			return lpl_fail(report, LPL_ERR_USAGE, "simulation: steps will not do for it");
+		stepper = simulator->stepper = lpl_stepper_new(simulator);
+		if (stepper == NULL)
+			return no_memory(report);
+	}
+	if (simulator->broadcast == NULL)
+		LPL_TRY(lpl_simulator_begin(simulator, report));
+	simulator->references += steps->refs;
+	if (steps->afresh) {
+		lpl_step_window_forget(&stepper->window, &stepper->patterns);
+		stepper->patterns.known = 0;
+	}
+	switch (stepper->way) {
+	case BY_VISITS:
+		return take_visits(simulator, steps, report);
+	case BY_WINDOWS:
+		return take_windows(simulator, steps, report);
+	case SETTLED:
+		break;
+	}
+	return take_settled(simulator, steps, report);
+}
+
+enum lpl_error lpl_stepper_end(struct lpl_stepper *stepper, struct lpl_simulator *simulator,
+			       struct lpl_report *report)
+{
+	return stepper->way == BY_WINDOWS ? put_window(simulator, report) : LPL_OK;
+}
