@@ -44,38 +44,65 @@ encode() {
 }
 
 hash_of() { # FILE
-	sha256sum <"$1" | cut -d ' ' -f 1
+	local hash
+	hash=$(sha256sum <"$1")
+	echo "${hash%% *}"
+}
+
+# All at once: see encode().  Of what is no file, nothing.
+print_hashes() { # [KEY FILE]...
+	local hash
+	local -a keys=() files=()
+	while [ $# -gt 0 ]; do
+		if [ -f "$2" ] && [ -r "$2" ]; then
+			keys+=("$1")
+			files+=("$2")
+		fi
+		shift 2
+	done
+	[ ${#files[@]} -gt 0 ] || return 0
+	local -i i=0
+	# before it is a backslash where it writes a name in another way
+	sha256sum -- "${files[@]}" | while read -r hash _; do
+		put "${keys[i]}" "${hash#\\}" "${files[i]}"
+		i+=1
+	done
 }
 
 # What the kernel makes up is not taken along, and may have no end.
-print_hash() { # KEY FILE
-	[ -f "$2" ] && [ -r "$2" ] || return 0
-	case $(realpath -- "$2") in
-	/proc/* | /sys/*) ;;
-	*) put "$1" "$(hash_of "$2")" "$2" ;;
+is_of_kernel() { # FILE
+	case $(realpath -- "$1") in
+	/proc/* | /sys/*) return 0 ;;
 	esac
+	return 1
 }
 
 # What has to be the same for the trace to be the same.
 print_made_of() {
-	local path firmware
-	put version "$("$laplace" --version | sed -n '1s/.* //p')"
-	print_hash simulator "$simulator"
-	while IFS= read -r firmware; do
-		print_hash firmware "$firmware"
-	done < <(sed -n 's/^v*g*a*romimage: file="*\([^",]*\).*/\1/p' "$scratch/machine.bochsrc")
+	local path line version
+	local -a made=(simulator "$simulator") files=()
+	version=$("$laplace" --version)
+	version=${version%%$'\n'*}
+	put version "${version##* }"
+	while IFS= read -r line; do
+		[[ ! $line =~ ^(vga)?romimage:\ file=\"?([^\",]*) ]] || made+=(firmware "${BASH_REMATCH[2]}")
+	done <"$scratch/machine.bochsrc"
+	print_hashes "${made[@]}"
 	put kernel "$(sed -n 's/^KERNEL_RELEASE=//p' "${image%/*}/made")"
-	put guest "$(hash_of "$scratch/guest.iso")"
+	put guest "$guest_hash"
 	[ -z "$tree_hash" ] || put disk "$tree_hash"
-	[ -n "$root" ] || print_hash program "$program"
-	print_hash root "$root"
-	local -i count=0
-	for path in "${arguments[@]:1}" "${with[@]}"; do
-		if [ -z "$root" ] && [ -f "$path" ] && [ $count -lt $MOST_LISTED ]; then
-			print_hash file "$path"
-			count+=1
-		fi
-	done
+	if [ -n "$root" ]; then
+		is_of_kernel "$root" || files+=(root "$root")
+	else
+		files+=(program "$program")
+		for path in "${arguments[@]:1}" "${with[@]}"; do
+			[ ${#files[@]} -lt $((2 * MOST_LISTED + 2)) ] || break
+			if [ -f "$path" ] && ! is_of_kernel "$path"; then
+				files+=(file "$path")
+			fi
+		done
+	fi
+	print_hashes "${files[@]}"
 }
 
 # What `laplace run` has to be given to do it again.

@@ -9,9 +9,11 @@
 
 # The list is in the cache by what the guest boots from, which a trace's recipe has, too.  A module's symbols are left
 # out: where modules are depends on which ones were loaded before.  An empty list means that there is none.
+# Sets `guest_hash`.
 list_symbols() {
 	local list
-	list=${image%/*/*}/symbols-$(hash_of "$image/bin-start-program.iso")
+	guest_hash=$(hash_of "$image/bin-start-program.iso")
+	list=${image%/*/*}/symbols-$guest_hash
 	if [ -n "${LAPLACE_LISTS_SYMBOLS:-}${LAPLACE_REPRODUCES:-}" ] || [ -e "$list" ]; then
 		return 0
 	fi
