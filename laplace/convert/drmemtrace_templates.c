@@ -55,6 +55,16 @@ static bool keep(struct drmemtrace_templates *templates, struct drmemtrace_cut *
 
 /* ---- cutting ---- */
 
+static char *put(char *out, unsigned int type, unsigned int size, uint64_t value)
+{
+	*out++ = (char)(type & 0xff);
+	*out++ = (char)(type >> 8);
+	*out++ = (char)(size & 0xff);
+	*out++ = (char)(size >> 8);
+	put_le64(out, value);
+	return out + 8;
+}
+
 static void begin(struct drmemtrace_cut *cut, uint32_t key, bool of_switch)
 {
 	char *bytes = cut->bytes;
@@ -88,6 +98,21 @@ static bool append(struct drmemtrace_cut *cut, const char *entry)
 	return true;
 }
 
+/*
+ * A reader takes one window for another by its number, and one template may be put in twice, with nothing of the kind
+ * in between: two markers, of which one is another number than the last one, whatever that was.
+ */
+static bool append_gap(struct drmemtrace_cut *cut)
+{
+	char entry[ENTRY];
+
+	put(entry, DR_MARKER, DR_WINDOW, 1);
+	if (!append(cut, entry))
+		return false;
+	put(entry, DR_MARKER, DR_WINDOW, 0);
+	return append(cut, entry);
+}
+
 /* The kernel's entry and its return are no part of a template; what comes in between is an interrupt. */
 static bool take_marker(struct drmemtrace_templates *templates, struct drmemtrace_cut *cut, unsigned int kind,
 			const char *entry)
@@ -107,7 +132,7 @@ static bool take_marker(struct drmemtrace_templates *templates, struct drmemtrac
 		return true;
 	case DR_WINDOW:			/* without a handler: of the file's beginning */
 		cut->marred |= cut->depth > 0;
-		return !cut->depth || append(cut, entry);
+		return !cut->depth || append_gap(cut);
 	case DR_BRANCH_TARGET:
 		return append(cut, entry);
 	default:
@@ -179,16 +204,6 @@ static const struct drmemtrace_sequence *choose(const struct drmemtrace_template
 	while (*next < templates->count && all[*next].key == all[first].key)
 		++*next;
 	return &all[first + (end - first - 1) / 2];
-}
-
-static char *put(char *out, unsigned int type, unsigned int size, uint64_t value)
-{
-	*out++ = (char)(type & 0xff);
-	*out++ = (char)(type >> 8);
-	*out++ = (char)(size & 0xff);
-	*out++ = (char)(size >> 8);
-	put_le64(out, value);
-	return out + 8;
 }
 
 static bool write_bytes(int fd, const char *bytes, size_t count, uint64_t *total)
