@@ -267,6 +267,9 @@ int64_t lpl_drmemtrace_templates_write(struct drmemtrace_templates *templates, b
 	qsort(chosen, count, sizeof(struct drmemtrace_sequence *), compare_lengths);
 	if (good && calls)
 		good = write_one(fd, chosen[(count - 1) / 2], DR_ANY_CALL, true, bytes);
+	/* readers want both kinds */
+	if (good && !calls && count == 1)
+		good = write_one(fd, chosen[0], DR_SWITCH_THREAD + DR_SWITCH_PROCESS - chosen[0]->key, false, bytes);
 	good = good && write_end(fd, bytes);
 	free(chosen);
 	return good ? (int64_t)count : -1;

@@ -41,7 +41,7 @@ bool lpl_drmemtrace_cut(struct drmemtrace_templates *templates, struct drmemtrac
 
 /*
  * A file of those that are chosen, by ascending numbers; `calls`: of system calls, the one for all others among them.
- * Returns how many, 0 without a file; -1 after an error of write, for which errno is set.
+ * Of switches, where there is one kind it is there as the other one, too.  Returns how many were found, 0 without a file; -1 after an error of write, for which errno is set.
  */
 int64_t lpl_drmemtrace_templates_write(struct drmemtrace_templates *templates, bool calls, int fd, uint64_t *bytes);
 
