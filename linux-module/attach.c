@@ -26,6 +26,10 @@ static const struct lpl_hooks *const lpl_groups[] = {
 	&lpl_cache_hooks,
 	&lpl_pipe_hooks,
 	&lpl_reclaim_hooks,
+	&lpl_lru_hooks,
+	&lpl_swap_io_hooks,
+	&lpl_fault_hooks,
+	&lpl_pressure_hooks,
 };
 
 #define for_each_lpl_hook(group, hook)						\

@@ -79,6 +79,21 @@ static inline bool folio_test_swapcache(struct folio *folio)
 {
 	return PageSwapCache(&folio->page);
 }
+
+static inline bool folio_test_active(struct folio *folio)
+{
+	return PageActive(&folio->page);
+}
+
+static inline bool folio_test_mlocked(struct folio *folio)
+{
+	return PageMlocked(&folio->page);
+}
+
+static inline int folio_ref_count(struct folio *folio)
+{
+	return page_ref_count(&folio->page);
+}
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 13, 0)

@@ -18,12 +18,8 @@
 #include <linux/vmalloc.h>
 #include <linux/vmstat.h>
 
-/* What the events call a page (KTR_FOLIO_ARGS). */
-struct lpl_folio_name {
-	u64 device, inode, offset, frame, pages, slot;
-};
-
-static void lpl_name(struct lpl_folio_name *name, struct folio *folio)
+/* The folio may not be locked, and its file on its way out: its memory stays as long as this takes. */
+void lpl_name(struct lpl_folio_name *name, struct folio *folio)
 {
 	struct inode *inode;
 
@@ -37,16 +33,18 @@ static void lpl_name(struct lpl_folio_name *name, struct folio *folio)
 		name->slot = KTR_SWAP_ENTRY(swp_type(entry), swp_offset(entry));
 		return;
 	}
+	rcu_read_lock();
 	inode = lpl_folio_inode(folio);
-	if (!inode)
-		return;
-	name->device = inode->i_sb->s_dev;
-	name->inode = lpl_inode_id(inode);
-	name->offset = lpl_folio_index(folio);
+	if (inode) {
+		name->device = inode->i_sb->s_dev;
+		name->inode = lpl_inode_id(inode);
+		name->offset = lpl_folio_index(folio);
+	}
+	rcu_read_unlock();
 }
 
-static struct kernel_trace_record *lpl_folio_begin(unsigned long *flags, u32 tag,
-						   const struct lpl_folio_name *name)
+struct kernel_trace_record *lpl_folio_begin(unsigned long *flags, u32 tag,
+					    const struct lpl_folio_name *name)
 {
 	struct kernel_trace_record *record = lpl_begin(flags, tag);
 
@@ -74,13 +72,10 @@ static u16 lpl_number(const struct lpl_folio_name *name)
 	return hash_64(of, 16) ?: 1;
 }
 
-static void lpl_note_written(struct folio *folio)
+static void lpl_note_written(const struct lpl_folio_name *name)
 {
-	struct lpl_folio_name name;
-
-	lpl_name(&name, folio);
-	if (name.frame < lpl_frames)
-		WRITE_ONCE(lpl_written[name.frame], lpl_number(&name));
+	if (name->frame < lpl_frames)
+		WRITE_ONCE(lpl_written[name->frame], lpl_number(name));
 }
 
 /* Once. */
@@ -124,6 +119,39 @@ static enum ktr_reclaimer lpl_reclaimer(const void *target)
 	return current->reclaim_state ? KTR_RECLAIM_DIRECT : KTR_RECLAIM_OTHER;
 }
 
+bool lpl_reclaimer_of(enum ktr_reclaimer *reclaimer, const void *control)
+{
+	void *target;
+
+	if (!lpl_peek(&target, control + LPL_OFFSET_scan_control_target_mem_cgroup, sizeof(target)))
+		return false;
+	*reclaimer = lpl_reclaimer(target);
+	return true;
+}
+
+/* More than are ever in a list here. */
+#define LPL_LISTED_MOST	8192
+
+bool lpl_each_listed(const struct list_head *list, void (*look)(struct folio *folio, void *context),
+		     void *context)
+{
+	const struct list_head *at = list;
+	struct page *page;
+	size_t i;
+
+	for (i = 0; i < LPL_LISTED_MOST; i++) {
+		if (!lpl_peek(&at, &at->next, sizeof(at)))
+			return false;
+		if (at == list)
+			return true;
+		page = list_entry(at, struct page, lru);
+		if (!lpl_is_page(page))
+			return false;
+		look(page_folio(page), context);
+	}
+	return false;
+}
+
 static void lpl_reclaim(const struct lpl_folio_name *name, enum ktr_reclaimer reclaimer)
 {
 	struct kernel_trace_record *record;
@@ -164,33 +192,37 @@ static int lpl_remove_returned(struct kretprobe_instance *ri, struct pt_regs *re
 /* shrink_folio_list(list, pgdat, control, ...): what goes through here and is kept for its time. */
 struct lpl_shrink {
 	enum ktr_reclaimer reclaimer;
+	const struct list_head *list;
 };
 
 static int lpl_shrink_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct lpl_shrink *shrink = (void *)ri->data;
-	const void *control = (void *)lpl_arg(ri, regs, CONTROL);
-	void *target;
 
-	if (!lpl_peek(&target, control + LPL_OFFSET_scan_control_target_mem_cgroup, sizeof(target)))
+	if (!lpl_reclaimer_of(&shrink->reclaimer, (void *)lpl_arg(ri, regs, CONTROL)))
 		return lpl_is_strange(lpl_point_of_call(ri));
-	shrink->reclaimer = lpl_reclaimer(target);
+	shrink->list = (void *)lpl_arg(ri, regs, LIST);
 	return 0;
 }
 
+/* What is left in the list was not taken. */
 static int lpl_shrink_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	const struct lpl_shrink *shrink = (void *)ri->data;
+
+	lpl_activated(shrink->list);
 	return 0;
 }
 
-static const struct lpl_shrink *lpl_shrinking(void);
+static struct lpl_shrink *lpl_shrinking(void);
 
 /*
  * A page that is freed while pages are reclaimed: one that has never been written since
  * MADV_FREE is in no mapping that it could be removed from.
  */
-static void lpl_freed(struct folio *folio, const struct lpl_shrink *shrink)
+static void lpl_freed(struct folio *folio, void *context)
 {
+	const struct lpl_shrink *shrink = context;
 	struct lpl_folio_name name;
 
 	if (!folio_test_anon(folio) || folio_test_swapbacked(folio))
@@ -200,34 +232,20 @@ static void lpl_freed(struct folio *folio, const struct lpl_shrink *shrink)
 }
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
-/* More than are ever freed at a time here. */
-#define LPL_FREED_MOST	4096
-
 /* free_unref_page_list(list) */
 static int lpl_free_list(struct kprobe *kp, struct pt_regs *regs)
 {
-	const struct list_head *list = (void *)lpl_arg(kp, regs, LIST), *at = list;
-	const struct lpl_shrink *shrink = lpl_shrinking();
-	struct page *page;
-	size_t i;
+	struct lpl_shrink *shrink = lpl_shrinking();
 
-	for (i = 0; shrink && i < LPL_FREED_MOST; i++) {
-		if (!lpl_peek(&at, &at->next, sizeof(at)))
-			break;
-		if (at == list)
-			return 0;
-		page = list_entry(at, struct page, lru);
-		if (!lpl_is_page(page))
-			break;
-		lpl_freed(page_folio(page), shrink);
-	}
-	return shrink ? !lpl_is_strange(lpl_point_of_probe(kp)) : 0;
+	if (shrink && !lpl_each_listed((void *)lpl_arg(kp, regs, LIST), lpl_freed, shrink))
+		return !lpl_is_strange(lpl_point_of_probe(kp));
+	return 0;
 }
 
 /* free_transhuge_page(page): large ones are freed one by one. */
 static int lpl_free_huge(struct kprobe *kp, struct pt_regs *regs)
 {
-	const struct lpl_shrink *shrink = lpl_shrinking();
+	struct lpl_shrink *shrink = lpl_shrinking();
 
 	if (shrink)
 		lpl_freed(page_folio((struct page *)lpl_arg(kp, regs, PAGE)), shrink);
@@ -241,7 +259,7 @@ static int lpl_free_huge(struct kprobe *kp, struct pt_regs *regs)
 static int lpl_free_batch(struct kprobe *kp, struct pt_regs *regs)
 {
 	const struct folio_batch *batch = (void *)lpl_arg(kp, regs, BATCH);
-	const struct lpl_shrink *shrink = lpl_shrinking();
+	struct lpl_shrink *shrink = lpl_shrinking();
 	struct folio_batch folios;
 	size_t i;
 
@@ -260,7 +278,13 @@ static int lpl_free_batch(struct kprobe *kp, struct pt_regs *regs)
 
 static void lpl_write_page(void *data, struct folio *folio)
 {
-	lpl_note_written(folio);
+	struct lpl_folio_name name;
+	unsigned long flags;
+
+	lpl_name(&name, folio);
+	lpl_note_written(&name);
+	lpl_folio_begin(&flags, KTR_WRITE_OUT, &name);
+	lpl_end(flags);
 }
 
 /* workingset_refault(folio, shadow): the kernel's own counts say what it made of it. */
@@ -383,7 +407,7 @@ static struct lpl_hook lpl_reclaim_hook[] = {
 	},
 };
 
-static const struct lpl_shrink *lpl_shrinking(void)
+static struct lpl_shrink *lpl_shrinking(void)
 {
 	return in_task() ? lpl_call_of(&lpl_reclaim_hook[LPL_SHRINK]) : NULL;
 }

@@ -92,6 +92,10 @@ extern const struct lpl_hooks lpl_swap_hooks;
 extern const struct lpl_hooks lpl_cache_hooks;
 extern const struct lpl_hooks lpl_pipe_hooks;
 extern const struct lpl_hooks lpl_reclaim_hooks;
+extern const struct lpl_hooks lpl_lru_hooks;
+extern const struct lpl_hooks lpl_swap_io_hooks;
+extern const struct lpl_hooks lpl_fault_hooks;
+extern const struct lpl_hooks lpl_pressure_hooks;
 
 int lpl_attach(void);
 void lpl_detach(void);
@@ -176,6 +180,22 @@ unsigned int lpl_syscalls_chosen(void);
 int lpl_reclaim_begin(void);
 void lpl_reclaim_end(void);
 
+/* What the events of reclaim call a page (KTR_FOLIO_ARGS). */
+struct lpl_folio_name {
+	u64 device, inode, offset, frame, pages, slot;
+};
+
+void lpl_name(struct lpl_folio_name *name, struct folio *folio);
+struct kernel_trace_record *lpl_folio_begin(unsigned long *flags, u32 tag,
+					    const struct lpl_folio_name *name);
+/* Of a struct scan_control; false if there is none. */
+bool lpl_reclaimer_of(enum ktr_reclaimer *reclaimer, const void *control);
+/* Of each folio of a list that nobody else changes; false if it is none. */
+bool lpl_each_listed(const struct list_head *list, void (*look)(struct folio *folio, void *context),
+		     void *context);
+/* Those in a list that reclaim has looked at, and that are active now (events_lru.c). */
+void lpl_activated(const struct list_head *list);
+
 /* Which groups of events are reported that are not always (choice.c). */
 int lpl_choose_events(char *list);
 int lpl_choice_init(void);
@@ -191,6 +211,7 @@ struct lpl_walk {
 	void (*present)(void *context, unsigned long address, struct page *page,
 			unsigned long pages);
 	void (*swapped)(void *context, unsigned long address, pte_t entry);
+	void (*other)(void *context);	/* an entry that is neither; or NULL */
 };
 
 void lpl_walk(const struct lpl_walk *walk, struct mm_struct *mm,

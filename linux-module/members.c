@@ -8,6 +8,7 @@
 #include <linux/binfmts.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
+#include <linux/mmzone.h>
 #include <linux/path.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>

@@ -22,6 +22,8 @@ static void lpl_walk_ptes(const struct lpl_walk *walk, pmd_t *pmd,
 		if (!pte_present(entry)) {
 			if (!non_swap_entry(pte_to_swp_entry(entry)))
 				walk->swapped(walk->context, at, entry);
+			else if (walk->other)
+				walk->other(walk->context);
 		} else if (!pte_special(entry) && pfn_valid(pte_pfn(entry))) {
 			walk->present(walk->context, at,
 				      pfn_to_page(pte_pfn(entry)), 1);

@@ -40,6 +40,10 @@ struct place {
 #define PAGES "struct folio *|struct page *"
 #define PAGE { "PAGE", PAGES, NULL, false }
 #define LIST { "LIST", "struct list_head *", NULL, false }
+#define CONTROL { "CONTROL", "struct scan_control *", NULL, false }
+#define ISOLATION \
+	{ "SCANNED", "unsigned long *", NULL, false }, CONTROL, \
+	{ "LRU", "enum lru_list", NULL, false }
 #define PTE { "PTE", "pte_t *", NULL, false }
 #define PMD { "PMD", "pmd_t *", NULL, false }
 #define MIGRATION \
@@ -201,11 +205,9 @@ static const struct place places[] = {
 	  .arg = { PAGE, { "RECLAIMED", "bool", NULL, false },
 		   { "TARGET", "struct mem_cgroup *", NULL, false } } },
 	{ .event = "reclaim_batch", .choice = "reclaim", .function = "shrink_folio_list",
-	  .returned = "unsigned int",
-	  .arg = { LIST, { "CONTROL", "struct scan_control *", NULL, false } } },
+	  .returned = "unsigned int", .arg = { LIST, CONTROL } },
 	{ .event = "reclaim_batch", .choice = "reclaim", .function = "shrink_page_list",
-	  .returned = "unsigned int",
-	  .arg = { LIST, { "CONTROL", "struct scan_control *", NULL, false } } },
+	  .returned = "unsigned int", .arg = { LIST, CONTROL } },
 	{ .event = "reclaim_lazy", .choice = "reclaim", .function = "free_unref_folios",
 	  .arg = { { "BATCH", "struct folio_batch *", NULL, false } } },
 	{ .event = "reclaim_lazy", .choice = "reclaim", .function = "free_unref_page_list",
@@ -218,6 +220,47 @@ static const struct place places[] = {
 	  .tracepoint = PAGES },
 	{ .event = "refault", .choice = "reclaim", .function = "workingset_refault", .arg = { PAGE } },
 
+	/* events_lru.c */
+	{ .event = "scan", .choice = "reclaim", .function = "isolate_lru_folios",
+	  .returned = "unsigned long", .arg = { ISOLATION } },
+	{ .event = "scan", .choice = "reclaim", .function = "isolate_lru_pages",
+	  .returned = "unsigned long", .arg = { ISOLATION } },
+	{ .event = "scan_generation", .choice = "reclaim", .config = "LRU_GEN",
+	  .function = "isolate_folios", .returned = "int",
+	  .arg = { LIST, CONTROL, { "TYPE", "int *", NULL, false } } },
+	{ .event = "activate", .choice = "reclaim", .function = "mm_lru_activate",
+	  .tracepoint = PAGES },
+	{ .event = "deactivate_batch", .choice = "reclaim", .function = "shrink_active_list" },
+	{ .event = "deactivate", .choice = "reclaim", .config = "",
+	  .function = "move_folios_to_lru", .arg = { LIST } },
+	{ .event = "age", .choice = "reclaim", .config = "LRU_GEN",
+	  .function = "try_to_inc_max_seq", .returned = "bool",
+	  .arg = { { "LRUVEC", "struct lruvec *", NULL, false } } },
+
+	/* events_swap_io.c */
+	{ .event = "swap_write", .choice = "reclaim", .function = "__swap_writepage",
+	  .arg = { PAGE } },
+	{ .event = "swap_read", .choice = "reclaim", .function = "swap_read_folio",
+	  .arg = { PAGE } },
+	{ .event = "swap_read", .choice = "reclaim", .function = "swap_readpage", .arg = { PAGE } },
+
+	/* events_fault.c */
+	{ .event = "fault", .choice = "reclaim", .function = "handle_mm_fault",
+	  .returned = "unsigned int",
+	  .arg = { VMA, ADDRESS, { "FAULT_FLAGS", "unsigned int", NULL, false } } },
+
+	/* events_pressure.c */
+	{ .event = "kswapd_wake", .choice = "reclaim", .function = "mm_vmscan_kswapd_wake",
+	  .tracepoint = "int, int, int" },
+	{ .event = "kswapd_sleep", .choice = "reclaim", .function = "mm_vmscan_kswapd_sleep",
+	  .tracepoint = "int" },
+	{ .event = "direct_begin", .choice = "reclaim", .function = "mm_vmscan_direct_reclaim_begin",
+	  .tracepoint = "int, gfp_t" },
+	{ .event = "direct_end", .choice = "reclaim", .function = "mm_vmscan_direct_reclaim_end",
+	  .tracepoint = "unsigned long" },
+	{ .event = "oom_kill", .choice = "reclaim", .function = "__oom_kill_process",
+	  .arg = { { "TASK", "struct task_struct *", NULL, false } } },
+
 	/* events_syscall.c */
 	{ .event = "syscall_enter", .function = "sys_enter",
 	  .tracepoint = "struct pt_regs *, long" },
@@ -228,6 +271,8 @@ static const struct place places[] = {
 #undef PAGES
 #undef PAGE
 #undef LIST
+#undef CONTROL
+#undef ISOLATION
 #undef PTE
 #undef PMD
 #undef MIGRATION
@@ -323,6 +368,7 @@ static const struct place_member place_members[] = {
 
 	{ "pglist_data", "per_cpu_nodestats", "struct per_cpu_nodestat *", false, false },
 	{ "per_cpu_nodestat", "vm_node_stat_diff", NULL, false, false },
+	{ "lruvec", "lrugen", NULL, true, false },
 	{ "scan_control", "target_mem_cgroup", "struct mem_cgroup *", false, true },
 };
 

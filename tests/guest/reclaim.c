@@ -4,16 +4,21 @@
  * meanwhile.  FILE, which is larger than memory, is read several times; so is anonymous memory of the
  * same size, which goes to swap; some of it is given up with MADV_FREE, and some is shared.
  *
- * Prints "reclaim: NAME BEFORE AFTER" for each count of /proc/vmstat.  It was read between the marks
- * reclaim-0 and reclaim-1, and between reclaim-2 and reclaim-3: in both of these nothing should happen.
+ * Some is not used for a while, and a child is killed for its memory.
+ *
+ * Prints "reclaim: NAME BEFORE AFTER" for each count of /proc/vmstat, and for "generation", the youngest of
+ * them (/sys/kernel/debug/lru_gen).  They were read between the marks reclaim-0 and reclaim-1, and between
+ * reclaim-2 and reclaim-3: in both of these nothing should happen.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, ROUNDS = 3, COUNTS = 32768 };
@@ -41,34 +46,55 @@ static void mark(const char *text)
 	say_to("/dev/laplace", command);
 }
 
-/* What each processor counted by itself counts, too. */
-static void count(char *counts)
+static size_t read_text(const char *path, char *text)
 {
 	size_t used = 0;
 	ssize_t got;
-	int fd;
-
-	say_to("/proc/sys/vm/stat_refresh", "1");
-	fd = open("/proc/vmstat", O_RDONLY);
-	if (fd < 0)
-		die("/proc/vmstat");
-	while ((got = read(fd, counts + used, COUNTS - 1 - used)) > 0)
-		used += (size_t)got;
-	if (got < 0)
-		die("/proc/vmstat");
-	counts[used] = '\0';
-	close(fd);
-}
-
-static void read_file(const char *path)
-{
-	static char data[16 * PAGE];
 	int fd = open(path, O_RDONLY);
 
 	if (fd < 0)
+		return 0;
+	while ((got = read(fd, text + used, COUNTS - 1 - used)) > 0)
+		used += (size_t)got;
+	if (got < 0)
 		die(path);
-	while (read(fd, data, sizeof(data)) > 0)
-		;
+	text[used] = '\0';
+	close(fd);
+	return used;
+}
+
+/* What each processor counted by itself counts, too. */
+static void count(char *counts, char *generations)
+{
+	say_to("/proc/sys/vm/stat_refresh", "1");
+	if (read_text("/proc/vmstat", counts) == 0)
+		die("/proc/vmstat");
+	generations[0] = '\0';
+	read_text("/sys/kernel/debug/lru_gen", generations);
+}
+
+/* The last line is that of the youngest: its number, its age, and how many pages it has. */
+static uint64_t youngest(const char *generations)
+{
+	const char *line = generations + strlen(generations);
+	uint64_t number = 0;
+
+	while (line > generations && (line[-1] != '\n' || line[0] == '\0'))
+		line--;
+	sscanf(line, "%ju", (uintmax_t *)&number);
+	return number;
+}
+
+static void read_file(const char *path, size_t size)
+{
+	static char data[16 * PAGE];
+	int fd = open(path, O_RDONLY);
+	ssize_t got = 1;
+
+	if (fd < 0)
+		die(path);
+	for (size_t at = 0; at < size && got > 0; at += (size_t)got)
+		got = read(fd, data, sizeof(data));
 	close(fd);
 }
 
@@ -109,13 +135,34 @@ static void press(const char *path, size_t size)
 		if (round == 1)
 			write_pages(own, size, 1);
 		write_pages(shared, size / 4, 2);
-		read_file(path);
+		read_file(path, size);
 		sum += read_pages(own, size) + read_pages(shared, size / 4);
 		/* part of it again, as what is used often */
-		for (int again = 0; again < 3; again++)
+		for (int again = 0; again < 3; again++) {
 			sum += read_pages(own, size / 8);
+			read_file(path, size / 16);
+		}
 	}
 	printf("reclaim: sum %u 0\n", sum);
+}
+
+/* The kernel is asked to kill the process that is best killed, and that is this child. */
+static void be_killed(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		die("fork");
+	if (child == 0) {
+		say_to("/proc/self/oom_score_adj", "1000");
+		say_to("/proc/sysrq-trigger", "f");
+		for (;;)
+			pause();
+	}
+	if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		die("the child was not killed");
+	printf("reclaim: killed %d 0\n", child);
 }
 
 /* What is still to be done in the background. */
@@ -145,7 +192,7 @@ static void print_counts(const char *before, const char *after)
 
 int main(int argc, char **argv)
 {
-	static char before[COUNTS], after[COUNTS];
+	static char before[COUNTS], after[COUNTS], young[COUNTS], younger[COUNTS];
 	struct stat st;
 
 	if (argc != 2 || stat(argv[1], &st) < 0)
@@ -153,16 +200,20 @@ int main(int argc, char **argv)
 	/* What is needed then stays here: to bring it in again would be counted, too. */
 	if (mlockall(MCL_CURRENT) < 0)
 		die("mlockall");
-	count(after);
+	count(after, younger);
 	settle();
 	mark("reclaim-0");
-	count(before);
+	count(before, young);
 	mark("reclaim-1");
+	be_killed();
 	press(argv[1], (size_t)st.st_size);
+	/* the child had a part in these pages, too */
+	count(after, younger);
 	settle();
 	mark("reclaim-2");
-	count(after);
+	count(after, younger);
 	mark("reclaim-3");
 	print_counts(before, after);
+	printf("reclaim: generation %ju %ju\n", (uintmax_t)youngest(young), (uintmax_t)youngest(younger));
 	return 0;
 }

@@ -357,7 +357,76 @@ enum ktr_how {
 	KTR_FOLIO_ARGS(ARG, KTR_REFAULT) \
 	ARG(KTR_REFAULT, ACTIVATED, 6, "activated", KTR_DECIMAL) \
 	ARG(KTR_REFAULT, COUNTED, 7, "counted", KTR_DECIMAL) \
-	ARG(KTR_REFAULT, RESTORED, 8, "restored", KTR_DECIMAL)
+	ARG(KTR_REFAULT, RESTORED, 8, "restored", KTR_DECIMAL) \
+\
+	/* reclaim has looked through a part of a list; scanned: so many pages, as the kernel counts \
+	 * them in pgscan, or in pgrefill for lists of active pages; taken: those that it took from the \
+	 * list, to look at each.  Of generations, both are the pages taken */ \
+	EVENT(KTR_SCAN, 35, "scan", KTR_PLAIN, "") \
+	ARG(KTR_SCAN, LIST, 0, "list", KTR_DECIMAL)		/* enum ktr_list */ \
+	ARG(KTR_SCAN, SCANNED, 1, "scanned", KTR_DECIMAL) \
+	ARG(KTR_SCAN, TAKEN, 2, "taken", KTR_DECIMAL) \
+	ARG(KTR_SCAN, RECLAIMER, 3, "reclaimer", KTR_DECIMAL)	/* enum ktr_reclaimer */ \
+\
+	/* a page is active from now on, named as in KTR_RECLAIM */ \
+	EVENT(KTR_ACTIVATE, 36, "activate", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_ACTIVATE) \
+	ARG(KTR_ACTIVATE, CAUSE, 6, "cause", KTR_DECIMAL)	/* enum ktr_move */ \
+\
+	/* a page is no longer active, named as in KTR_RECLAIM */ \
+	EVENT(KTR_DEACTIVATE, 37, "deactivate", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_DEACTIVATE) \
+	ARG(KTR_DEACTIVATE, CAUSE, 6, "cause", KTR_DECIMAL)	/* enum ktr_move */ \
+\
+	/* reclaim begins to write a page, named as in KTR_RECLAIM, to its device or to swap */ \
+	EVENT(KTR_WRITE_OUT, 38, "write-out", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_WRITE_OUT) \
+\
+	/* a page, named as in KTR_RECLAIM, is written to the device of its swap area */ \
+	EVENT(KTR_SWAP_WRITE, 39, "swap-write", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_SWAP_WRITE) \
+\
+	/* a page, named as in KTR_RECLAIM, is read from swap, wanted or read ahead; counted: 0 if it \
+	 * did not come from the device (it was known to be zeros, or was in compressed memory) */ \
+	EVENT(KTR_SWAP_READ, 40, "swap-read", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_SWAP_READ) \
+	ARG(KTR_SWAP_READ, COUNTED, 6, "counted", KTR_DECIMAL) \
+\
+	/* a page fault is over; cause: what was there when it began; write: 1 if that was wanted; \
+	 * major: 1 if the page was not in memory */ \
+	EVENT(KTR_FAULT, 41, "fault", KTR_PLAIN, "") \
+	ARG(KTR_FAULT, SPACE, 0, "space", KTR_HEX) \
+	ARG(KTR_FAULT, ADDRESS, 1, "address", KTR_HEX) \
+	ARG(KTR_FAULT, CAUSE, 2, "cause", KTR_DECIMAL)		/* enum ktr_fault */ \
+	ARG(KTR_FAULT, WRITE, 3, "write", KTR_DECIMAL) \
+	ARG(KTR_FAULT, MAJOR, 4, "major", KTR_DECIMAL) \
+	ARG(KTR_FAULT, OUTCOME, 5, "outcome", KTR_DECIMAL)	/* enum ktr_fault_outcome */ \
+\
+	/* kswapd begins to reclaim, because too little is free (awake: 1), or sleeps again (0); order: \
+	 * of the free pages that are wanted */ \
+	EVENT(KTR_KSWAPD, 42, "kswapd", KTR_PLAIN, "") \
+	ARG(KTR_KSWAPD, AWAKE, 0, "awake", KTR_DECIMAL) \
+	ARG(KTR_KSWAPD, NODE, 1, "node", KTR_DECIMAL) \
+	ARG(KTR_KSWAPD, ORDER, 2, "order", KTR_DECIMAL) \
+\
+	/* the task has to reclaim memory itself before it gets any (begins: 1), or has done so (0); \
+	 * reclaimed: how many pages then */ \
+	EVENT(KTR_DIRECT, 43, "direct-reclaim", KTR_PLAIN, "") \
+	ARG(KTR_DIRECT, BEGINS, 0, "begins", KTR_DECIMAL) \
+	ARG(KTR_DIRECT, ORDER, 1, "order", KTR_DECIMAL) \
+	ARG(KTR_DIRECT, RECLAIMED, 2, "reclaimed", KTR_DECIMAL) \
+\
+	/* a process is killed for its memory */ \
+	EVENT(KTR_OOM_KILL, 44, "oom-kill", KTR_PLAIN, "name") \
+	ARG(KTR_OOM_KILL, TID, 0, "tid", KTR_DECIMAL) \
+	ARG(KTR_OOM_KILL, TGID, 1, "tgid", KTR_DECIMAL) \
+\
+	/* lists of generations: a new one, with this number, is the youngest; group: the number of the \
+	 * cgroup (memory) that they are of */ \
+	EVENT(KTR_AGE, 45, "age", KTR_PLAIN, "") \
+	ARG(KTR_AGE, GENERATION, 0, "generation", KTR_DECIMAL) \
+	ARG(KTR_AGE, GROUP, 1, "group", KTR_DECIMAL) \
+	ARG(KTR_AGE, NODE, 2, "node", KTR_DECIMAL)
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)
@@ -379,7 +448,8 @@ KTR_RANGE_ARGS(KTR_DEFINE_ARG, KTR_RANGE)	/* map, unmap, shm-attach, mprotect, d
 						 * present */
 KTR_PAGES_ARGS(KTR_DEFINE_ARG, KTR_PAGES)	/* page-own, huge-map, huge-split */
 KTR_CACHE_ARGS(KTR_DEFINE_ARG, KTR_CACHE)	/* cache-add, cache-remove, and all folio arguments */
-KTR_FOLIO_ARGS(KTR_DEFINE_ARG, KTR_FOLIO)	/* reclaim, refault */
+KTR_FOLIO_ARGS(KTR_DEFINE_ARG, KTR_FOLIO)	/* reclaim, refault, activate, deactivate, write-out,
+						 * swap-write, swap-read */
 KTR_SWAP_ARGS(KTR_DEFINE_ARG, KTR_SWAP)		/* swap-out, swap-in */
 KTR_SYSCALL_ARGS(KTR_DEFINE_ARG, KTR_SYSCALL)	/* syscall-enter, syscall-exit */
 
@@ -424,6 +494,36 @@ enum ktr_reclaimer {
 	KTR_RECLAIM_DIRECT = 1,	/* a task that wanted memory itself */
 	KTR_RECLAIM_CGROUP = 2,	/* from a cgroup, at its limit or for memory.reclaim */
 	KTR_RECLAIM_OTHER = 3	/* given pages, as for MADV_PAGEOUT */
+};
+
+/* The lists that reclaim goes through. */
+enum ktr_list {
+	KTR_LIST_INACTIVE_ANON = 0,
+	KTR_LIST_ACTIVE_ANON = 1,
+	KTR_LIST_INACTIVE_FILE = 2,
+	KTR_LIST_ACTIVE_FILE = 3,
+	KTR_LIST_GENERATION_ANON = 4,
+	KTR_LIST_GENERATION_FILE = 5
+};
+
+enum ktr_move {
+	KTR_MOVE_USE = 0,	/* it was used again */
+	KTR_MOVE_RECLAIM = 1,	/* reclaim looked at it */
+	KTR_MOVE_REQUEST = 2	/* it was asked for, as by MADV_COLD */
+};
+
+enum ktr_fault {
+	KTR_FAULT_ANONYMOUS = 0,	/* nothing, or the kernel's zeros: anonymous memory is new */
+	KTR_FAULT_FILE = 1,		/* nothing: it is a page of a file, or of shared memory */
+	KTR_FAULT_SWAP = 2,		/* an entry of swap */
+	KTR_FAULT_PRESENT = 3,		/* the page, which may not be used so (it is shared, say) */
+	KTR_FAULT_OTHER = 4		/* a page that is on its way to another frame, say */
+};
+
+enum ktr_fault_outcome {
+	KTR_FAULT_DONE = 0,
+	KTR_FAULT_AGAIN = 1,		/* to be tried again, because it had to wait */
+	KTR_FAULT_FAILED = 2
 };
 
 #define KTR_PROT_READ	1

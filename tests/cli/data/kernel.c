@@ -4,7 +4,7 @@
  * Compiled with -gbtf it describes itself as a kernel does; find-places.case changes its lines.
  */
 typedef _Bool bool;
-typedef unsigned int vm_fault_t, dev_t;
+typedef unsigned int vm_fault_t, dev_t, gfp_t;
 typedef int pid_t, rmap_t;
 typedef unsigned short umode_t;
 typedef unsigned long vm_flags_t, size_t;
@@ -16,6 +16,7 @@ typedef struct { unsigned long pte; } pte_t;
 
 enum fault_flag { FAULT_FLAG_WRITE = 1 };
 enum ttu_flags { TTU_SYNC = 16 };
+enum lru_list { LRU_INACTIVE_ANON };
 
 struct list_head { struct list_head *next, *prev; };
 struct hlist_head { void *first; };
@@ -29,6 +30,9 @@ struct folio_batch { unsigned char nr; struct folio *folios[31]; };
 struct per_cpu_nodestat { signed char vm_node_stat_diff[40]; };
 struct pglist_data { struct per_cpu_nodestat *per_cpu_nodestats; };
 struct scan_control { unsigned long nr_to_reclaim; void *nodemask; struct mem_cgroup *target_mem_cgroup; };
+struct lru_gen_folio { unsigned long max_seq; };
+struct lruvec { struct list_head lists[5]; struct lru_gen_folio lrugen; };
+struct swap_iocb { int a; };
 struct mmu_gather { int a; };
 struct ma_state { int a; };
 struct vma_iterator { int a; };
@@ -126,6 +130,11 @@ typedef void (*btf_trace_sched_process_exit)(void *, struct task_struct *);
 typedef void (*btf_trace_mm_filemap_add_to_page_cache)(void *, struct folio *);
 typedef void (*btf_trace_mm_filemap_delete_from_page_cache)(void *, struct folio *);
 typedef void (*btf_trace_mm_vmscan_write_folio)(void *, struct folio *);
+typedef void (*btf_trace_mm_lru_activate)(void *, struct folio *);
+typedef void (*btf_trace_mm_vmscan_kswapd_wake)(void *, int, int, int);
+typedef void (*btf_trace_mm_vmscan_kswapd_sleep)(void *, int);
+typedef void (*btf_trace_mm_vmscan_direct_reclaim_begin)(void *, int, gfp_t);
+typedef void (*btf_trace_mm_vmscan_direct_reclaim_end)(void *, unsigned long);
 typedef void (*btf_trace_sys_enter)(void *, struct pt_regs *, long);
 typedef void (*btf_trace_sys_exit)(void *, struct pt_regs *, long);
 struct tracepoints {
@@ -140,6 +149,11 @@ struct tracepoints {
 	btf_trace_sys_exit i;
 	btf_trace_sched_waking j;
 	btf_trace_mm_vmscan_write_folio k;
+	btf_trace_mm_lru_activate l;
+	btf_trace_mm_vmscan_kswapd_wake m;
+	btf_trace_mm_vmscan_kswapd_sleep n;
+	btf_trace_mm_vmscan_direct_reclaim_begin o;
+	btf_trace_mm_vmscan_direct_reclaim_end p;
 } tracepoints;
 
 /* structures that no function below names */
@@ -183,6 +197,15 @@ int __remove_mapping(struct address_space *mapping, struct folio *folio, bool re
 unsigned int shrink_folio_list(struct list_head *folio_list, struct pglist_data *pgdat, struct scan_control *sc, struct reclaim_stat *stat, bool ignore_references) { return 0; }
 void free_unref_folios(struct folio_batch *folios) { }
 void workingset_refault(struct folio *folio, void *shadow) { }
+unsigned long isolate_lru_folios(unsigned long nr_to_scan, struct lruvec *lruvec, struct list_head *dst, unsigned long *nr_scanned, struct scan_control *sc, enum lru_list lru) { return 0; }
+int isolate_folios(struct lruvec *lruvec, struct scan_control *sc, int swappiness, int *type_scanned, struct list_head *list) { return 0; }
+void shrink_active_list(unsigned long nr_to_scan, struct lruvec *lruvec, struct scan_control *sc, enum lru_list lru) { }
+unsigned int move_folios_to_lru(struct lruvec *lruvec, struct list_head *list) { return 0; }
+bool try_to_inc_max_seq(struct lruvec *lruvec, unsigned long seq, bool can_swap, bool force_scan) { return 0; }
+void __swap_writepage(struct folio *folio, struct writeback_control *wbc) { }
+void swap_read_folio(struct folio *folio, struct swap_iocb **plug) { }
+vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long address, unsigned int flags, struct pt_regs *regs) { return 0; }
+void __oom_kill_process(struct task_struct *victim, const char *message) { }
 ssize_t pipe_write(struct kiocb *iocb, struct iov_iter *from) { return 0; }
 ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to) { return 0; }
 

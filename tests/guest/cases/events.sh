@@ -4,6 +4,11 @@
 # order, and each between the marks where it belongs (disk-images/exerciser.c).
 raw=$(known none)
 "$LAPLACE" cat --events --format raw "$raw" | grep '^E ' >"$WORK/events"
+# What has not been chosen is not reported.
+chosen='reclaim|refault|scan|activate|deactivate|write-out|swap-write|swap-read|fault|kswapd|direct-reclaim|oom-kill|age'
+if grep -E "^E ($chosen) " "$WORK/events"; then
+	fail "events that have not been chosen"
+fi
 
 # E NAME CYCLE INSTR REF SPACE TID TGID ARGS TEXT
 awk '

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash disable=SC2154
-# What reclaim takes, and what comes back, is what the guest's kernel counts itself, to the page
-# (reclaim.c): of files, anonymous and shared memory, in a guest that has too little for them.
-"$GUEST/reclaim-image" "$BUILDDIR/build/kernel" "$BUILDDIR/build/module" "$IMAGE/reclaim" \
-	>"$WORK/reclaim-image.log" 2>&1 || fail "no image: $(tail -n 1 "$WORK/reclaim-image.log")"
-IMAGE=$IMAGE/reclaim
+# What the events of reclaim say is what the guest's kernel counts itself, to the page (reclaim.c): which pages
+# it looks at, takes, writes, reads, activates, and which come back; faults, and what it does for want of memory.
+# In a guest that has too little for files, anonymous and shared memory, with both kinds of LRU.
 
-cp --sparse=always "$IMAGE/reclaim.disk" "$IMAGE/disk"
-recorded reclaim reclaim --reduce none --start off
-rm "$IMAGE/disk"
-"$LAPLACE" cat --events --format raw "$WORK/reclaim.lpl" | grep -E '^E (reclaim|refault|mark) ' >"$WORK/reclaim.events"
+readonly CHOSEN="reclaim|refault|scan|activate|deactivate|write-out|swap-write|swap-read|fault|kswapd|direct-reclaim|oom-kill|age"
 
-# E NAME CYCLE INSTR REF SPACE TID TGID ARGS TEXT.  What is not an error is printed as NAME COUNT;
-# between the outer marks the counts are read, and nothing may happen.
-awk '
+# The sums of events, as NAME COUNT, by the names of /proc/vmstat; and what is not as it should be, as
+# other lines: between the outer marks the counts are read, and nothing may happen.
+sums_of_events() { # LRU_GEN <EVENTS
+	# E NAME CYCLE INSTR REF SPACE TID TGID ARGS TEXT
+	awk -v generations="$1" '
 	function number(hex, v, i) {
 		for (i = 1; i <= length(hex); i++)
 			v = v * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
@@ -21,18 +18,25 @@ awk '
 	}
 	BEGIN {
 		none = "ffffffffffffffff"
-		steal[0] = "pgsteal_kswapd"; steal[1] = "pgsteal_direct"
+		by["0"] = "_kswapd"; by["1"] = "_direct"
+		split("anon anon file file anon file", type)
 		names = "pgsteal_kswapd pgsteal_direct pgsteal_anon pgsteal_file pglazyfreed " \
-			"workingset_refault_anon workingset_refault_file workingset_activate_anon " \
-			"workingset_activate_file workingset_restore_anon workingset_restore_file"
+			"workingset_refault_anon workingset_refault_file workingset_restore_anon " \
+			"workingset_restore_file pgscan_kswapd pgscan_direct pgscan_anon pgscan_file pgactivate " \
+			"nr_vmscan_write pswpout pswpin pgfault pgmajfault pageoutrun allocstall oom_kill"
+		# with generations other pages are counted as these, too
+		names = names (generations == "y" ? " generation" : " workingset_activate_anon " \
+			"workingset_activate_file pgdeactivate pgrefill")
 	}
 	$2 == "mark" { at = $10; next }
+	$2 == "swap-out" || $2 == "cache-remove" { next }
+	$2 == "swap-in" { swapped += $9 !~ /^0,/; next }
 	at == "reclaim-0" || at == "reclaim-2" { print "while the counts were read: " $0; next }
 	at != "reclaim-1" { next }
 	{ split($9, a, ","); pages = number(a[5]); of = a[2] == none ? "_anon" : "_file" }
 	$2 == "reclaim" {
 		lazy = a[2] == none && a[6] == none
-		sum[steal[number(a[7])]] += pages
+		sum["pgsteal" by[a[7]]] += pages
 		sum["pgsteal" (lazy ? "_file" : of)] += pages
 		if (lazy)
 			sum["pglazyfreed"] += pages
@@ -45,29 +49,70 @@ awk '
 		if (number(a[9]))
 			sum["workingset_restore" of] += pages
 	}
+	$2 == "scan" {
+		if (number(a[3]) > number(a[2]))
+			print "more were taken than scanned: " $0
+		if (a[1] == 1 || a[1] == 3) {
+			sum["pgrefill"] += number(a[2])
+		} else {
+			sum["pgscan" by[a[4]]] += number(a[2])
+			sum["pgscan_" type[a[1] + 1]] += number(a[2])
+		}
+	}
+	$2 == "activate" { sum["pgactivate"] += pages; moved[a[7]] += pages }
+	$2 == "deactivate" { sum["pgdeactivate"] += pages }
+	$2 == "write-out" { sum["nr_vmscan_write"] += pages }
+	$2 == "swap-write" { sum["pswpout"] += pages }
+	$2 == "swap-read" && number(a[7]) { sum["pswpin"] += pages }
+	$2 == "fault" {
+		sum["pgfault"]++
+		sum["pgmajfault"] += number(a[5])
+		if (number(a[5]) && a[3] != 1 && a[3] != 2)
+			print "it is not major: " $0
+		swap_faults += a[3] == 2 && a[6] == 0
+	}
+	$2 == "kswapd" && number(a[1]) { sum["pageoutrun"]++ }
+	$2 == "direct-reclaim" {
+		if (number(a[1]) == inside[$7])
+			print "it begins or ends twice: " $0
+		inside[$7] = number(a[1])
+		sum["allocstall"] += number(a[1])
+	}
+	$2 == "oom-kill" { sum["oom_kill"]++ }
+	$2 == "age" {
+		if (last && number(a[1]) != last + 1)
+			print "not the next generation: " $0
+		last = number(a[1])
+		sum["generation"]++
+	}
 	END {
 		count = split(names, name, " ")
 		for (i = 1; i <= count; i++)
 			print name[i], sum[name[i]] + 0
-	}' "$WORK/reclaim.events" >"$WORK/reclaim.found"
-while read -r name found; do
-	counted=$(awk -v name="$name" '$1 == "reclaim:" && $2 == name { print $4 - $3 }' "$WORK/reclaim.serial")
-	[ "$found" = "$counted" ] || fail "$name: events of $found pages, and the kernel counts $counted"
-	case $name in
-	pgsteal_* | pglazyfreed | workingset_refault_*)
-		[ "$found" -ge 500 ] || fail "$name: of no more than $found pages"
-		;;
-	esac
-done <"$WORK/reclaim.found"
-expect_line "$WORK/reclaim.serial" '^missed 0$'
-expect_line "$WORK/reclaim.serial" '^chosen reclaim$'
+		if (swap_faults != swapped)
+			print swap_faults + 0 " faults for swap, and " swapped + 0 " pages came back"
+		if (moved["0"] < 20 || moved["1"] < 20)
+			print "hardly a page was active for its use (" moved["0"] + 0 ") or as reclaim saw it (" \
+				moved["1"] + 0 ")"
+	}'
+}
 
-# A page is reclaimed where it left, and comes back as what was reclaimed.
-"$LAPLACE" cat --events --format raw "$WORK/reclaim.lpl" | awk '
-	$1 != "E" { next }
+# What the kernel counted itself.
+counted() { # NAME SERIAL
+	awk -v name="$1" '
+	$1 == "reclaim:" && ($2 == name || (name == "allocstall" && $2 ~ /^allocstall_/)) { sum += $4 - $3 }
+	END { print sum + 0 }' "$2"
+}
+
+# A page is reclaimed where it left, and comes back as what was reclaimed; it is in swap where it was written.
+strange_events() { # <EVENTS
+	awk '
 	{ split($9, a, ",") }
-	$2 == "swap-out" { out[a[3]] }
+	$2 == "swap-out" { out[a[3]]; delete early[a[3]] }
 	$2 == "cache-remove" { left[a[1] " " a[2] " " a[3]] = a[4] }
+	# shared memory leaves its file when it has been written
+	$2 == "swap-write" { if (!(a[6] in out)) early[a[6]] = $0; in_swap[a[6]] }
+	$2 == "swap-read" && !(a[6] in in_swap) { print "it was never written: " $0 }
 	$2 != "reclaim" && $2 != "refault" { next }
 	{ name = a[1] " " a[2] " " a[3] " " a[6]; file = a[2] != "ffffffffffffffff" }
 	$2 == "reclaim" {
@@ -78,6 +123,45 @@ expect_line "$WORK/reclaim.serial" '^chosen reclaim$'
 			written++
 	}
 	$2 == "refault" && !(name in gone) { print "it was not reclaimed: " $0 }
-	END { if (written < 500) print "no more than " written + 0 " were written" }' >"$WORK/reclaim.strange"
-[ ! -s "$WORK/reclaim.strange" ] || fail "$(head -n 1 "$WORK/reclaim.strange")"
-echo "# $(tr '\n' ',' <"$WORK/reclaim.found")"
+	END {
+		for (slot in early)
+			print "it has not left: " early[slot]
+		if (written < 500)
+			print "no more than " written + 0 " were written"
+	}'
+}
+
+reclaim_agrees() { # LRU_GEN
+	local run=reclaim-$1 found name
+	"$GUEST/reclaim-image" "$BUILDDIR/build/kernel" "$BUILDDIR/build/module" "$IMAGE/reclaim" "$1" \
+		>"$WORK/reclaim-image.log" 2>&1 || fail "no image: $(tail -n 1 "$WORK/reclaim-image.log")"
+	cp --sparse=always "$IMAGE/reclaim/reclaim.disk" "$IMAGE/reclaim/disk"
+	IMAGE=$IMAGE/reclaim recorded "$run" reclaim --reduce none --start off
+	rm "$IMAGE/reclaim/disk"
+	expect_line "$WORK/$run.serial" '^missed 0$'
+	expect_line "$WORK/$run.serial" '^chosen reclaim$'
+	expect_line "$WORK/$run.serial" "^lru_gen: 0x000$([ "$1" = y ] && echo '[1-7]' || echo 0)\$"
+	"$LAPLACE" cat --events --format raw "$WORK/$run.lpl" |
+		grep -E "^E ($CHOSEN|mark|swap-in|swap-out|cache-remove) " >"$WORK/$run.events"
+	sums_of_events "$1" <"$WORK/$run.events" >"$WORK/$run.found"
+	grep -Ev '^[a-z_]+ [0-9]+$' "$WORK/$run.found" >"$WORK/$run.strange" &&
+		fail "lru_gen $1: $(head -n 1 "$WORK/$run.strange")"
+	while read -r name found; do
+		[ "$found" = "$(counted "$name" "$WORK/$run.serial")" ] ||
+			fail "lru_gen $1: $name: events of $found, and the kernel counts $(counted "$name" "$WORK/$run.serial")"
+		case $name in
+		pgsteal_* | pglazyfreed | workingset_refault_* | pgscan_* | pswp* | pgfault | nr_vmscan_write)
+			[ "$found" -ge 500 ] || fail "lru_gen $1: $name: no more than $found"
+			;;
+		pgmajfault | pgactivate | pgdeactivate | pgrefill | pageoutrun | allocstall | oom_kill | generation)
+			[ "$found" -ge 1 ] || fail "lru_gen $1: $name: there is none"
+			;;
+		esac
+	done <"$WORK/$run.found"
+	strange_events <"$WORK/$run.events" >"$WORK/$run.strange"
+	[ ! -s "$WORK/$run.strange" ] || fail "lru_gen $1: $(head -n 1 "$WORK/$run.strange")"
+	echo "# lru_gen $1: $(tr '\n' ',' <"$WORK/$run.found")"
+}
+
+reclaim_agrees n
+reclaim_agrees y

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory runs short, if this is chosen with reclaim: kswapd is at work, tasks have to reclaim memory
+ * themselves, and processes are killed for it.
+ */
+#include "laplace.h"
+
+#include <linux/sched.h>
+
+static void lpl_kswapd(bool awake, int node, int order)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_KSWAPD);
+	record->arg[KTR_KSWAPD_AWAKE] = awake;
+	record->arg[KTR_KSWAPD_NODE] = node;
+	record->arg[KTR_KSWAPD_ORDER] = order;
+	lpl_end(flags);
+}
+
+static void lpl_kswapd_wakes(void *data, int node, int zone, int order)
+{
+	lpl_kswapd(true, node, order);
+}
+
+static void lpl_kswapd_sleeps(void *data, int node)
+{
+	lpl_kswapd(false, node, 0);
+}
+
+static void lpl_direct(bool begins, int order, unsigned long reclaimed)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_DIRECT);
+	record->arg[KTR_DIRECT_BEGINS] = begins;
+	record->arg[KTR_DIRECT_ORDER] = order;
+	record->arg[KTR_DIRECT_RECLAIMED] = reclaimed;
+	lpl_end(flags);
+}
+
+static void lpl_direct_begins(void *data, int order, gfp_t gfp)
+{
+	lpl_direct(true, order, 0);
+}
+
+static void lpl_direct_ends(void *data, unsigned long reclaimed)
+{
+	lpl_direct(false, 0, reclaimed);
+}
+
+/* __oom_kill_process(victim, message) */
+static int lpl_oom_kill(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct task_struct *victim = (void *)lpl_arg(kp, regs, TASK);
+	struct kernel_trace_record *record;
+	char name[TASK_COMM_LEN];
+	unsigned long flags;
+	pid_t tid, tgid;
+
+	if (!lpl_peek(&tid, &victim->pid, sizeof(tid)) ||
+	    !lpl_peek(&tgid, &victim->tgid, sizeof(tgid)) ||
+	    !lpl_peek(name, victim->comm, sizeof(name)))
+		return !lpl_is_strange(lpl_point_of_probe(kp));
+	record = lpl_begin(&flags, KTR_OOM_KILL);
+	record->arg[KTR_OOM_KILL_TID] = tid;
+	record->arg[KTR_OOM_KILL_TGID] = tgid;
+	lpl_text(record, name, sizeof(name));
+	lpl_end(flags);
+	return 0;
+}
+
+static struct lpl_hook lpl_pressure_hook[] = {
+	{
+		.points = { { LPL_AT(mm_vmscan_kswapd_wake), .tracepoint = lpl_kswapd_wakes } },
+	}, {
+		.points = { { LPL_AT(mm_vmscan_kswapd_sleep), .tracepoint = lpl_kswapd_sleeps } },
+	}, {
+		.points = {
+			{ LPL_AT(mm_vmscan_direct_reclaim_begin), .tracepoint = lpl_direct_begins },
+		},
+	}, {
+		.points = {
+			{ LPL_AT(mm_vmscan_direct_reclaim_end), .tracepoint = lpl_direct_ends },
+		},
+	}, {
+		.points = { { LPL_AT(__oom_kill_process), .entry = lpl_oom_kill } },
+	},
+};
+
+const struct lpl_hooks lpl_pressure_hooks = {
+	lpl_pressure_hook, ARRAY_SIZE(lpl_pressure_hook), "reclaim",
+};
