@@ -98,6 +98,19 @@ static void show_pass(const struct cli_pass *pass)
 	}
 }
 
+/* To whoever takes steps, on the pages that are wanted. */
+static enum lpl_error send_steps(struct cli_pass *pass, const struct lpl_page_steps *steps,
+				 struct lpl_report *report)
+{
+	struct lpl_page_steps passed;
+	enum lpl_error error;
+
+	if (!pass->chooser)
+		return pass->step(pass, steps, report);
+	error = lpl_choice_step(pass->chooser, steps, &passed, report);
+	return error ? error : pass->step(pass, &passed, report);
+}
+
 static enum lpl_error send_block(struct cli_pass *pass, const struct lpl_ref *refs, size_t count,
 				 const struct lpl_event *event, struct lpl_report *report)
 {
@@ -107,7 +120,7 @@ static enum lpl_error send_block(struct cli_pass *pass, const struct lpl_ref *re
 	enum lpl_error error = LPL_OK;
 
 	if (count && steps)
-		error = pass->step(pass, steps, report);
+		error = send_steps(pass, steps, report);
 	else if (count && folded && pass->folded)
 		error = pass->folded(sink, refs, folded, report);
 	else if (count)
@@ -377,6 +390,8 @@ static int run_chosen(struct cli_pass *pass)
 		return cli_report(&report);
 	pass->sink = lpl_choice_sink(pass->chooser);
 	lpl_reader_ask(pass->reader, need_of, pass);
+	if (pass->step && lpl_choice_steps(pass->chooser))
+		lpl_reader_step(pass->reader);
 	status = run(pass);
 	pass->chosen = lpl_choice_passed(pass->chooser);
 	if (status == CLI_DONE && chooses(pass))

@@ -64,8 +64,8 @@ struct cli_pass {
 	enum lpl_error (*folded)(struct lpl_sink *sink, const struct lpl_ref refs[3],
 				 uint64_t count, struct lpl_report *report);
 	/*
-	 * Takes steps (lpl_reader_step()) instead of the sink's taking references, where there is no
-	 * choice.  NULL: the sink gets them all.
+	 * Takes steps (lpl_reader_step()) instead of the sink's taking references, where nothing is
+	 * chosen.  NULL: the sink gets them all.
 	 */
 	enum lpl_error (*step)(struct cli_pass *pass, const struct lpl_page_steps *steps,
 			       struct lpl_report *report);

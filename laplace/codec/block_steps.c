@@ -49,7 +49,7 @@ static inline struct lpl_visit *visit(struct lpl_visit *first, struct lpl_visit 
 		next[-1].write |= write;
 		return next;
 	}
-	*next = (struct lpl_visit){ .space = space, .page = page, .write = write };
+	*next = (struct lpl_visit){ .space = space, .page = page, .write = write, .reads = !write };
 	return next + 1;
 }
 
@@ -96,8 +96,7 @@ bool lpl_block_steps_ref(struct lpl_block_steps *steps, const struct lpl_ref *re
 
 	if (!first)
 		return false;
-	*first = (struct lpl_visit){ .space = walk ? LPL_VISIT_WALK : ref->space,
-				     .page = ref->address >> PAGE_BITS,
-				     .write = ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE };
+	(void)visit(first, first, walk ? LPL_VISIT_WALK : ref->space, ref->address >> PAGE_BITS,
+		    ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE);
 	return end_pattern(steps, 1);
 }

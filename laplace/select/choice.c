@@ -22,7 +22,7 @@
 
 #include "base/map.h"
 #include "base/try.h"
-#include "canonical_pages.h"
+#include "canonical_steps.h"
 #include "kinds.h"
 #include "merge/output/canonical.h"
 #include "merge/tasks.h"
@@ -41,6 +41,7 @@ struct lpl_choice {
 	struct lpl_sink sink;
 	struct lpl_kinds *kinds;	/* NULL: any.  In front of it, unless it has: */
 	struct canonical_pages *pages;	/* of what is passed; NULL: those that come */
+	struct canonical_steps *steps;	/* of what comes as steps, if anything does */
 	struct lpl_physical *physical;	/* after it: what is passed is physical; or NULL */
 	struct lpl_sink *next;
 	struct wanted process, task;
@@ -396,6 +397,20 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 			       pass(choice, refs, NULL, count, report);
 }
 
+bool lpl_choice_steps(const struct lpl_choice *choice)
+{
+	return choice->all && choice->pages != NULL && choice->kinds == NULL;
+}
+
+enum lpl_error lpl_choice_step(struct lpl_choice *choice, const struct lpl_page_steps *steps,
+			       struct lpl_page_steps *passed, struct lpl_report *report)
+{
+	if (choice->steps == NULL && (choice->steps = lpl_canonical_steps_new()) == NULL)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
+	choice->passed += steps->refs;
+	return lpl_canonical_steps_take(choice->steps, choice->pages, steps, passed, report);
+}
+
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
 				 struct lpl_report *report)
 {
@@ -572,6 +587,7 @@ void lpl_choice_close(struct lpl_choice *choice)
 	lpl_tasks_free(&choice->tasks);
 	lpl_kinds_close(choice->kinds);
 	lpl_canonical_pages_close(choice->pages);
+	lpl_canonical_steps_free(choice->steps);
 	lpl_physical_close(choice->physical);
 	free((char *)choice->from.text);
 	free((char *)choice->to.text);

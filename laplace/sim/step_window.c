@@ -13,12 +13,19 @@
 
 #include <stdlib.h>
 
+enum { PLACE_BITS = 12, MOST_PLACES = 1 << PLACE_BITS };	/* entries */
+enum { DIGIT_BITS = 8, DIGIT = (1 << DIGIT_BITS) - 1 };
+
 bool lpl_step_window_init(struct lpl_step_window *window, uint32_t limit)
 {
 	*window = (struct lpl_step_window){ .limit = limit, .number = 1 };
 	window->entry = malloc((limit + 1) * sizeof(*window->entry));
 	window->kept = malloc(2 * (size_t)limit * sizeof(*window->kept));
-	return window->entry != NULL && window->kept != NULL;
+	window->order = malloc(limit * sizeof(*window->order));
+	window->spare = malloc(limit * sizeof(*window->spare));
+	assert(limit <= MOST_PLACES);
+	return window->entry != NULL && window->kept != NULL && window->order != NULL &&
+	       window->spare != NULL;
 }
 
 void lpl_step_window_free(struct lpl_step_window *window)
@@ -27,6 +34,8 @@ void lpl_step_window_free(struct lpl_step_window *window)
 	free(window->place);
 	free(window->pattern);
 	free(window->kept);
+	free(window->order);
+	free(window->spare);
 }
 
 bool lpl_step_window_reach(struct lpl_step_window *window, uint32_t pages)
@@ -72,27 +81,65 @@ void lpl_step_window_forget(struct lpl_step_window *window, struct lpl_step_patt
 	window->patterns = 0;
 }
 
-static int by_time(const void *a, const void *b)
+/*
+ * The entries that have two references, by the last one: their numbers in the low bits of `order`.
+ * A radix sort by when that was, since the window began.  Returns how many.
+ */
+static size_t sort(struct lpl_step_window *window)
 {
-	const struct lpl_step_kept *one = a, *other = b;
+	const uint64_t begin = window->entry[0].first >> LPL_STEP_VISITS_BITS << LPL_STEP_VISITS_BITS;
+	uint64_t highest = 0;
+	size_t count = 0;
 
-	return one->at < other->at ? -1 : one->at > other->at;
+	for (uint32_t i = 0; i < window->count; i++) {
+		const struct lpl_step_entry *entry = &window->entry[i];
+
+		if (entry->last == entry->first)
+			continue;
+		window->order[count++] = (entry->last - begin) << PLACE_BITS | i;
+		highest |= entry->last - begin;
+	}
+	assert(highest >> (64 - PLACE_BITS) == 0);
+	for (unsigned int shift = 0; shift < 64 && highest >> shift != 0; shift += DIGIT_BITS) {
+		uint32_t place[1 << DIGIT_BITS] = { 0 }, sum = 0;
+		uint64_t *sorted = window->spare;
+
+		for (size_t i = 0; i < count; i++)
+			place[window->order[i] >> (PLACE_BITS + shift) & DIGIT]++;
+		for (size_t i = 0; i <= DIGIT; i++) {
+			const uint32_t here = place[i];
+
+			place[i] = sum;
+			sum += here;
+		}
+		for (size_t i = 0; i < count; i++)
+			sorted[place[window->order[i] >> (PLACE_BITS + shift) & DIGIT]++] = window->order[i];
+		window->spare = window->order;
+		window->order = sorted;
+	}
+	return count;
 }
 
 void lpl_step_window_end(struct lpl_step_window *window, struct lpl_step_patterns *patterns)
 {
-	size_t count = 0;
+	size_t lasts, next = 0, count = 0;
+	uint32_t first = 0;
 
 	lpl_step_window_forget(window, patterns);
-	for (uint32_t i = 0; i < window->count; i++) {
-		const struct lpl_step_entry *entry = &window->entry[i];
+	lasts = window->count > 0 ? sort(window) : 0;
+	while (first < window->count || next < lasts) {
+		const struct lpl_step_entry *one = &window->entry[first];
+		const struct lpl_step_entry *other = next < lasts ?
+			&window->entry[window->order[next] & (MOST_PLACES - 1)] : NULL;
 
-		window->kept[count++] = (struct lpl_step_kept){ entry->first, entry->page, entry->first_write };
-		if (entry->last != entry->first)
-			window->kept[count++] = (struct lpl_step_kept){ entry->last, entry->page,
-									entry->written };
+		if (other == NULL || (first < window->count && one->first < other->last)) {
+			window->kept[count++] = (struct lpl_step_kept){ one->page, one->first_write };
+			first++;
+		} else {
+			window->kept[count++] = (struct lpl_step_kept){ other->page, other->written };
+			next++;
+		}
 	}
-	qsort(window->kept, count, sizeof(*window->kept), by_time);
 	window->kept_count = count;
 	window->next = 0;
 	window->count = 0;

@@ -33,13 +33,12 @@ struct lpl_step_patterns {
 
 /* What is kept of a window's references. */
 struct lpl_step_kept {
-	uint64_t at;			/* step << LPL_STEP_VISITS_BITS | visit */
 	uint32_t page;
 	bool write;
 };
 
 struct lpl_step_entry {
-	uint64_t first, last;		/* as `at` */
+	uint64_t first, last;		/* when: step << LPL_STEP_VISITS_BITS | visit */
 	uint32_t page;
 	bool first_write, written;	/* written: after the first */
 };
@@ -54,6 +53,7 @@ struct lpl_step_window {
 	size_t place_room;
 	uint32_t *pattern;		/* that it knows */
 	size_t patterns, pattern_room;
+	uint64_t *order, *spare;	/* [limit]: entries by last reference */
 	struct lpl_step_kept *kept;	/* [2 * limit]: of one that has ended */
 	size_t kept_count, next;
 };

@@ -20,7 +20,7 @@
 
 #include "../unit/scratch.h"
 
-enum { REFS = 12000, CODES = 14, POINTERS = 10, CHUNK = 1500, CASES = 60, ROOM = 64 };
+enum { REFS = 12000, CODES = 14, POINTERS = 10, CASES = 60, ROOM = 64 };
 
 struct code {
 	uint64_t address;
@@ -33,6 +33,7 @@ struct guest {
 	uint64_t pointer[POINTERS];
 	unsigned int pages;		/* that pointers move among */
 	uint64_t space, instr;
+	size_t chunk;			/* references in one */
 	struct lpl_ref ref[REFS + ROOM];
 	size_t refs;
 	size_t event[REFS];		/* references before each */
@@ -98,6 +99,7 @@ static void play(struct guest *guest, uint64_t seed)
 	memset(guest, 0, sizeof(*guest));
 	guest->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	guest->pages = 5 + (unsigned int)dice(guest, 200);
+	guest->chunk = 150 + dice(guest, 8) * 400;
 	guest->space = 1;
 	guest->instr = 1;
 	for (unsigned int i = 0; i < CODES; i++)
@@ -150,7 +152,7 @@ static void send(const struct guest *guest, struct lpl_sink *sink)
 
 static void write_trace(const struct guest *guest)
 {
-	const struct lpl_writer_options options = { .chunk_refs = CHUNK, .blocks = true };
+	const struct lpl_writer_options options = { .chunk_refs = guest->chunk, .blocks = true };
 	struct lpl_meta *meta = lpl_meta_new();
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_writer *writer;

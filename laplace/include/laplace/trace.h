@@ -281,7 +281,8 @@ uint64_t lpl_reader_folded(const struct lpl_reader *reader);
 #define LPL_VISIT_WALK UINT64_MAX	/* the space of what walks refer to, by physical addresses */
 struct lpl_visit {
 	uint64_t space;
-	uint64_t page : 63, write : 1;	/* page: address / 4096 */
+	/* page: address / 4096; write: one of them is; reads: the first one does not write */
+	uint64_t page : 62, write : 1, reads : 1;
 };
 struct lpl_pattern {
 	uint32_t visit, visits;		/* index of its first one, and how many: at least 1 */
