@@ -33,7 +33,7 @@ print_paths_among_arguments() {
 # Sets `list`, where the paths are kept; empty, if they cannot be.
 find_list() {
 	list=''
-	[ $use_kept = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ ${#with[@]}$take_here = 0no ] &&
+	[ "$use_kept" = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ "${#with[@]}$take_here" = 0no ] &&
 		[ -z "$root$observe${LAPLACE_REPRODUCES:-}${LAPLACE_LISTS_SYMBOLS:-}" ] || return 0
 	list=$(
 		{

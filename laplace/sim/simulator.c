@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "reduce/reduction.h"
 #include "simulator_struct.h"
+#include "stepper.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -12,9 +12,10 @@
 #include "base/broadcast.h"
 #include "reduce/pages.h"
 #include "request.h"
-#include "stepper.h"
 
 enum { LPL_SIM_BATCH = 4096 };	/* of references: 96 KiB, to stay in a core's cache */
+
+struct lpl_stepper;
 
 struct lpl_simulator {
 	struct lpl_sink sink;		/* first */
