@@ -9,6 +9,7 @@
 
 readonly MOST_BYTES=4000000000	# of what is taken along
 readonly ROOM_STEP=67108864	# bytes, of a disk that is made
+readonly ROOM_FOR_INPUT=8388608	# of what each disk has to spare
 readonly systems_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # ---- making it ----
@@ -267,7 +268,7 @@ take_input() { # FILE
 	input_bytes=$(stat -c %s "$1")
 	input_hash=$(hash_of "$1")
 	input_room=0
-	[ "$input_bytes" -lt 8388608 ] || input_room=$(in_steps $((input_bytes * 5 / 4)))
+	[ "$input_bytes" -lt $ROOM_FOR_INPUT ] || input_room=$(in_steps $((input_bytes * 5 / 4)))
 }
 
 # Of the environment what a program looks at, and a run of another day has, too; or (--clear-env) what is the

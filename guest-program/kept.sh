@@ -15,22 +15,14 @@
 
 readonly MOST_DISKS=8			# that are kept
 readonly MOST_DISK_BYTES=1000000000	# of files on one of them
+readonly STATE='%.9Z %.9Y %f %u %g %s %d %i %n\0'	# of a file, for stat; when its inode was changed comes first
 
-# Arguments that needs finds something by: with others, it lists the same.
-print_paths_among_arguments() {
-	local argument path
-	for argument in "${arguments[@]:1}"; do
-		for path in "$argument" "${argument#*=}" "${argument#-[A-Za-z]}"; do
-			if [ -n "$path" ] && [ -e "$path" ]; then
-				printf 'there %s\0' "$path"
-			elif [[ $path == */* ]] && [ -d "${path%/*}/" ]; then
-				printf 'in %s\0' "${path%/*}"
-			fi
-		done
-	done
+print_path() { # there|in PATH
+	printf '%s\0' "$@"
 }
 
-# Sets `list`, where the paths are kept; empty, if they cannot be.
+# Sets `list`, where the paths are kept; empty, if they cannot be.  Of arguments only those matter that name something:
+# with others, needs lists the same.
 find_list() {
 	list=''
 	[ "$use_kept" = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ "${#with[@]}$take_here" = 0no ] &&
@@ -39,13 +31,13 @@ find_list() {
 		{
 			cat "$here"/{needs,disk.sh,kept.sh}
 			printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "$clear_env" "${TZ-}" "${LD_LIBRARY_PATH-}" "$PATH"
-			print_paths_among_arguments
+			each_path_of print_path "${arguments[@]:1}"
 		} | sha256sum
 	)
 	list=$cache/list-${list:0:32}
 }
 
-# What files are: the second in which an inode was changed comes first.
+# What files are.
 states_of() { # LIST FORMAT
 	(cd / && LC_ALL=C xargs -0 -r -a "$1" stat --printf "$2" -- 2>/dev/null) || true
 }
@@ -62,7 +54,6 @@ find_state() { # DIRECTORY, with files `files' and `passed'
 	)
 	state=${state:0:32}
 }
-readonly STATE='%Z %.9Z %.9Y %f %u %g %s %d %i %n\0'
 
 # Status 1: there is none.  Sets `base_hash`.
 take_kept_disk() {

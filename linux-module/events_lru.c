@@ -140,7 +140,7 @@ static int lpl_shrink_active_returned(struct kretprobe_instance *ri, struct pt_r
 
 static bool lpl_ages_actives(void);
 
-/* What nobody else has is freed, and what is locked goes elsewhere. */
+/* What has no other user is freed, and what is locked goes elsewhere. */
 static void lpl_if_inactive(struct folio *folio, void *context)
 {
 	if (!folio_test_active(folio) && !folio_test_mlocked(folio) && folio_ref_count(folio) > 1)

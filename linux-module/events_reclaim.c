@@ -295,7 +295,7 @@ struct lpl_refault {
 	} before;
 };
 
-/* What events have said of these counts so far: of calls that ended while another was under way. */
+/* What events have reported of these counts so far: of calls that ended while another was under way. */
 static struct lpl_counts lpl_counted;
 static DEFINE_RAW_SPINLOCK(lpl_counted_lock);
 

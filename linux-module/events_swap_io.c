@@ -29,7 +29,7 @@ struct lpl_swap_read {
 	unsigned long before;
 };
 
-/* What events have said of this count so far: of calls that ended while another was under way. */
+/* What events have reported of this count so far: of calls that ended while another was under way. */
 static unsigned long lpl_read_so_far;
 static DEFINE_RAW_SPINLOCK(lpl_read_lock);
 

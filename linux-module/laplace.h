@@ -190,7 +190,7 @@ struct kernel_trace_record *lpl_folio_begin(unsigned long *flags, u32 tag,
 					    const struct lpl_folio_name *name);
 /* Of a struct scan_control; false if there is none. */
 bool lpl_reclaimer_of(enum ktr_reclaimer *reclaimer, const void *control);
-/* Of each folio of a list that nobody else changes; false if it is none. */
+/* Of each folio of a list that nothing else changes meanwhile; false if it is no list. */
 bool lpl_each_listed(const struct list_head *list, void (*look)(struct folio *folio, void *context),
 		     void *context);
 /* Those in a list that reclaim has looked at, and that are active now (events_lru.c). */

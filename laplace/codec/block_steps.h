@@ -28,7 +28,7 @@ void lpl_block_steps_clear(struct lpl_block_steps *steps);	/* a chunk begins */
 
 /*
  * A block makes a pattern, with a step to it.  Its data words, lengths included, are those of an op
- * (block_decode.h), for a block whose instruction count has the low byte `low`.  false: no memory.
+ * (block_decode.h), for a block that begins at an instruction count with the low byte `low`.  false: no memory.
  */
 bool lpl_block_steps_block(struct lpl_block_steps *steps, const struct lpl_instruction_trace *trace,
 			   const struct lpl_token *token, uint64_t space, const uint64_t *word,

@@ -11,7 +11,7 @@
  *
  * - BY_WINDOWS, if all simulations are LRU or OPT at sizes from some K on, K no less than
  *   LEAST_WINDOW: the reduction window:K (reduce/window.c argues why it is exact from K pages on),
- *   whose windows are of patterns, too (step_window.c).
+ *   with windows of patterns here (step_window.c).
  *
  * - SETTLED, if there is one simulation, and a page that is hit once more before the next eviction
  *   leaves its memory as it is: under a policy that does not look at hits (FIFO, RANDOM), and under CLOCK, where a

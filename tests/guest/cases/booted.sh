@@ -78,7 +78,7 @@ touch -r time numbers
 sleep 1.1
 run changed -r sad:64
 [ "$(disks | grep -c .)" = 2 ] || fail "there is no other disk of another file"
-[ "$("$LAPLACE" info --card changed.lpl | grep '^  file ')" != "$("$LAPLACE" info --card second.lpl | grep '^  file ')" ] || fail "the file is said to be the same"
+[ "$("$LAPLACE" info --card changed.lpl | grep '^  file ')" != "$("$LAPLACE" info --card second.lpl | grep '^  file ')" ] || fail "the card has the same hash of another file"
 seq 1 3000 >numbers
 touch -r time numbers
 
