@@ -21,11 +21,14 @@
 #include "say.h"
 #include "text_output.h"
 
+enum { PART_SIZE = 10000000 };
+
 struct options {
 	const struct lpl_format *format;
 	const char *output;
 	bool events, columns, templates, strict, list, overwrite, json;
 	struct lpl_pdats_options pdats;
+	uint64_t part_size;
 	enum cli_when progress;
 	const char *trace;
 	struct lpl_choice_options choice;
@@ -60,6 +63,12 @@ static void take_bits(struct argp_state *state, const struct cli_option *option,
 	((struct options *)config)->pdats.address_bits = cli_word(state, option, value) ? 64 : 32;
 }
 
+static void take_zip(struct argp_state *state, const struct cli_option *option, const char *value,
+		     void *config)
+{
+	((struct options *)config)->part_size = value ? cli_limited(state, option, value) : PART_SIZE;
+}
+
 static bool is_directory(const struct options *options)
 {
 	return lpl_format_traits(options->format) & LPL_FORMAT_DIRECTORY;
@@ -90,6 +99,8 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "--columns is for --to npy");
 	else if (options->templates && strcmp(lpl_format_name(options->format), "drmemtrace") != 0)
 		argp_error(state, "--templates is for --to drmemtrace");
+	else if (options->part_size && (options->templates || strcmp(lpl_format_name(options->format), "drmemtrace") != 0))
+		argp_error(state, "--zip is for the threads of --to drmemtrace");
 	else if (makes_directory(options) && strcmp(options->output, "-") == 0)
 		argp_error(state, "%s makes a directory, which standard output is not", maker(options));
 	else if (makes_directory(options) && options->overwrite)
@@ -115,6 +126,9 @@ static const struct cli_option option_table[] = {
 	{ "templates", CLI_FLAG, CLI_INTO(struct options, templates),
 	  .help = "Of drmemtrace: what its scheduler takes for system calls (-sched_syscall_file) and for switches of threads "
 	  "(-sched_switch_file), in place of the threads" },
+	{ "zip", CLI_NUMBER, .argument = "INSTRUCTIONS", .optional = true, .take = take_zip, .least = 1,
+	  .help = "Of drmemtrace: pack each thread's file, as zip, in parts of so many instructions, which readers can skip "
+	  "(10000000, as DynamoRIO's own)" },
 	{ "stride", CLI_WORD, .argument = "BYTES", .words = "1 2 4 8 16", .take = take_stride,
 	  .help = "Of pdats and pdats2: from one instruction to the next (4; 1 of pdats2)" },
 	{ "address-bits", CLI_WORD, .argument = "BITS", .words = "32 64", .take = take_bits,
@@ -301,7 +315,8 @@ static int export_threads(struct lpl_reader *reader, struct options *options)
 
 	if (lpl_drmemtrace_open_directory(&made, options->output, &(struct lpl_export_options){
 			.meta = lpl_reader_meta(reader), .trace = options->trace,
-			.strict = options->strict, .templates = options->templates }, &report))
+			.strict = options->strict, .templates = options->templates,
+			.part_size = options->part_size }, &report))
 		return cli_report(&report);
 	status = send(reader, options, lpl_drmemtrace_sink(made), &whole);
 	result = *lpl_drmemtrace_result(made);

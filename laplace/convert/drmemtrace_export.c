@@ -62,6 +62,7 @@ static void free_thread(struct drmemtrace_thread *thread)
 {
 	if (thread) {
 		lpl_drmemtrace_cut_free(&thread->cut);
+		lpl_zip_close(thread->zip);
 		lpl_drmemtrace_free(thread);
 	}
 	free(thread);
@@ -76,13 +77,17 @@ static struct drmemtrace_thread *open_thread(struct lpl_drmemtrace *made)
 	thread->known = calloc(DRMEMTRACE_KNOWN, sizeof(*thread->known));
 	thread->page = calloc(DRMEMTRACE_PAGES, sizeof(*thread->page));
 	thread->buffer = malloc(DRMEMTRACE_BUFFER);
-	if (!thread->known || !thread->page || !thread->buffer) {
+	thread->part_size = made->part_size;
+	if (made->part_size)
+		thread->zip = lpl_zip_open();
+	if (!thread->known || !thread->page || !thread->buffer || (made->part_size && !thread->zip)) {
 		free_thread(thread);
 		return NULL;
 	}
 	thread->last = DRMEMTRACE_NONE;
 	thread->of_template = made->of_templates;
 	thread->flush = made->of_templates ? cut_call : lpl_drmemtrace_flush;
+	thread->next_part = lpl_drmemtrace_next_part;
 	thread->context = made;
 	thread->losses = &made->result.losses;
 	thread->gap = made->gaps;
@@ -511,6 +516,9 @@ enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **result, con
 	*result = NULL;
 	if (!lpl_has_code(options->meta))
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: " LPL_NO_CODE, options->trace);
+	if (options->part_size && !lpl_can_zip())
+		return lpl_fail(report, LPL_ERR_UNSUPPORTED, "%s: this was compiled without zlib, by which files are packed",
+				options->trace);
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return no_memory(report);
@@ -519,6 +527,7 @@ enum lpl_error lpl_drmemtrace_open_directory(struct lpl_drmemtrace **result, con
 	made->trace = options->trace;
 	made->strict = options->strict;
 	made->of_templates = options->templates;
+	made->part_size = options->templates ? 0 : options->part_size;
 	lpl_drmemtrace_templates_init(&made->calls);
 	lpl_drmemtrace_templates_init(&made->switches);
 	made->cycles_a_second = lpl_cycles_a_second(options->meta);

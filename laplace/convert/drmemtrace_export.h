@@ -44,6 +44,7 @@ struct lpl_drmemtrace {
 	struct drmemtrace_thread *of;	/* that the step is of */
 	struct drmemtrace_step step;	/* the instruction that is going on, of length 0: none */
 	bool of_templates;
+	uint64_t part_size;		/* instructions of a part of a zip; 0: files are not packed */
 	struct drmemtrace_templates calls, switches;
 	struct drmemtrace_thread *switched;	/* what is executed since one; NULL: nothing is of interest */
 	struct lpl_losses again;		/* of what its own thread counts, too */
@@ -57,11 +58,13 @@ struct lpl_drmemtrace {
 
 /* A thread's flush(): its file is made when something comes into it. */
 bool lpl_drmemtrace_flush(struct drmemtrace_thread *thread, void *context);
+/* A thread's next_part(), of one that is packed. */
+bool lpl_drmemtrace_next_part(struct drmemtrace_thread *thread, void *context);
 /* The directories; and all that is in them goes. */
 enum lpl_error lpl_drmemtrace_make_directories(struct lpl_drmemtrace *made, struct lpl_report *report);
 void lpl_drmemtrace_remove_files(const struct lpl_drmemtrace *made);
 /* All of a thread is in its file, which gets its name; and all that was written is on the disk. */
-enum lpl_error lpl_drmemtrace_finish_file(const struct lpl_drmemtrace *made, const struct drmemtrace_thread *thread,
+enum lpl_error lpl_drmemtrace_finish_file(struct lpl_drmemtrace *made, const struct drmemtrace_thread *thread,
 					  struct lpl_report *report);
 enum lpl_error lpl_drmemtrace_sync(const struct lpl_drmemtrace *made, struct lpl_report *report);
 /* A file of templates; *count: how many are in it.  Without any there is none. */

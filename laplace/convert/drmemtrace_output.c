@@ -26,18 +26,28 @@ static char *part_name(char name[NAME], const struct drmemtrace_thread *thread)
 	return name;
 }
 
-bool lpl_drmemtrace_flush(struct drmemtrace_thread *thread, void *context)
+static int open_part(const struct lpl_drmemtrace *made, const char *name, int how)
 {
-	struct lpl_drmemtrace *made = context;
-	char name[NAME], where[LPL_NAME_SIZE];
-	const int fd = openat(made->directory, part_name(name, thread),
-			      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-	const bool good = fd >= 0 && lpl_write_all(fd, thread->buffer, thread->used, LPL_HERE);
-	const int why = errno;
+	return openat(made->directory, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0666);
+}
 
+/* `over`: of what is packed, this part is. */
+static bool write_out(struct drmemtrace_thread *thread, struct lpl_drmemtrace *made, bool over)
+{
+	struct lpl_zip *zip = thread->zip;
+	char name[NAME], where[LPL_NAME_SIZE];
+	const int fd = open_part(made, part_name(name, thread), zip ? 0 : O_APPEND);
+	bool good = fd >= 0;
+	int why;
+
+	if (!zip)
+		good = good && lpl_write_all(fd, thread->buffer, thread->used, LPL_HERE);
+	else
+		good = good && lpl_zip_write(zip, fd, thread->buffer, thread->used) && (!over || lpl_zip_next(zip, fd));
+	why = errno;
 	if (fd >= 0)
 		(void)close(fd);
-	made->result.bytes += thread->used;
+	made->result.bytes += zip ? 0 : thread->used;
 	thread->used = 0;
 	if (good)
 		return true;
@@ -45,6 +55,16 @@ bool lpl_drmemtrace_flush(struct drmemtrace_thread *thread, void *context)
 	lpl_short_name(where, made->part);
 	(void)lpl_fail(made->report, LPL_ERR_IO, "%s/trace/%s", where, name);
 	return false;
+}
+
+bool lpl_drmemtrace_flush(struct drmemtrace_thread *thread, void *context)
+{
+	return write_out(thread, context, false);
+}
+
+bool lpl_drmemtrace_next_part(struct drmemtrace_thread *thread, void *context)
+{
+	return write_out(thread, context, true);
 }
 
 static enum lpl_error not_there(const struct lpl_drmemtrace *made, const char *name, const char *what,
@@ -56,26 +76,41 @@ static enum lpl_error not_there(const struct lpl_drmemtrace *made, const char *n
 	return lpl_fail(report, LPL_ERR_IO, "%s/trace/%s: %s", where, name, what);
 }
 
-enum lpl_error lpl_drmemtrace_finish_file(const struct lpl_drmemtrace *made, const struct drmemtrace_thread *thread,
+/* What kind of file it is, which is known at the end; and the end of what is packed. */
+static bool complete(const struct lpl_drmemtrace *made, const struct drmemtrace_thread *thread, int fd)
+{
+	uint8_t head[LPL_ZIP_HEAD];
+	char type[8];
+
+	_Static_assert(DR_TYPE_AT + sizeof(type) <= sizeof(head), "it can be changed in a zip");
+	put_le64(type, DR_TYPE | (made->kernel ? DR_WHOLE_SYSTEM : 0) | (made->numbers ? DR_NUMBERS : 0));
+	if (!thread->zip)
+		return lpl_write_all(fd, type, sizeof(type), DR_TYPE_AT);
+	memcpy(head, lpl_zip_head(thread->zip), sizeof(head));
+	memcpy(head + DR_TYPE_AT, type, sizeof(type));
+	return lpl_zip_end(thread->zip, fd, head);
+}
+
+enum lpl_error lpl_drmemtrace_finish_file(struct lpl_drmemtrace *made, const struct drmemtrace_thread *thread,
 					  struct lpl_report *report)
 {
-	char part[NAME], name[NAME], type[8];
-	int fd;
+	const char *ending = thread->zip ? ".zip" : "";
+	char part[NAME], name[NAME];
+	const int fd = open_part(made, part_name(part, thread), 0);
 
-	part_name(part, thread);
-	put_le64(type, DR_TYPE | (made->kernel ? DR_WHOLE_SYSTEM : 0) | (made->numbers ? DR_NUMBERS : 0));
-	fd = openat(made->directory, part, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || !lpl_write_all(fd, type, sizeof(type), DR_TYPE_AT) || fsync(fd) != 0) {
+	if (fd < 0 || !complete(made, thread, fd) || fsync(fd) != 0) {
 		if (fd >= 0)
 			(void)close(fd);
 		return not_there(made, part, "cannot be completed", report);
 	}
 	(void)close(fd);
-	(void)snprintf(name, sizeof(name), "drmemtrace.%s.%u.%u.trace", *thread->name ? thread->name :
-		       thread->tid == DRMEMTRACE_IDLE ? "idle" : "unknown", thread->tgid, thread->tid);
+	if (thread->zip)
+		made->result.bytes += lpl_zip_size(thread->zip);
+	(void)snprintf(name, sizeof(name), "drmemtrace.%s.%u.%u.trace%s", *thread->name ? thread->name :
+		       thread->tid == DRMEMTRACE_IDLE ? "idle" : "unknown", thread->tgid, thread->tid, ending);
 	if (faccessat(made->directory, name, F_OK, 0) == 0)
-		(void)snprintf(name, sizeof(name), "drmemtrace.%s-%llu.%u.%u.trace", thread->name,
-			       (unsigned long long)thread->serial, thread->tgid, thread->tid);
+		(void)snprintf(name, sizeof(name), "drmemtrace.%s-%llu.%u.%u.trace%s", thread->name,
+			       (unsigned long long)thread->serial, thread->tgid, thread->tid, ending);
 	if (renameat(made->directory, part, made->directory, name) != 0)
 		return not_there(made, part, "cannot be renamed", report);
 	return LPL_OK;

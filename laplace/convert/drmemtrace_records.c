@@ -10,6 +10,14 @@ enum {
 	PAGE = 4096
 };
 
+/* Does a tool get it from a reader?  What is there twice, for readers that skip parts, is not counted. */
+static bool is_shown(unsigned int type, unsigned int size)
+{
+	if (type == DR_MARKER)
+		return size != DR_BRANCH_TARGET && size != DR_ORDINAL;
+	return type < DR_THREAD || type == DR_THREAD_EXIT || (type > DR_MARKER && type != DR_ENCODING);
+}
+
 bool lpl_drmemtrace_put(struct drmemtrace_thread *thread, unsigned int type, unsigned int size, uint64_t address)
 {
 	char *out;
@@ -23,6 +31,9 @@ bool lpl_drmemtrace_put(struct drmemtrace_thread *thread, unsigned int type, uns
 	*out++ = (char)(size >> 8);
 	put_le64(out, address);
 	thread->used += ENTRY;
+	thread->records += is_shown(type, size);
+	if (type == DR_MARKER && size == DR_TIMESTAMP)
+		thread->stamp = address;
 	return true;
 }
 
@@ -31,6 +42,7 @@ static bool put_beginning(struct drmemtrace_thread *thread)
 	return lpl_drmemtrace_put(thread, DR_HEADER, 0, DR_FORMAT) && lpl_drmemtrace_put(thread, DR_MARKER, DR_VERSION, DR_FORMAT) &&
 	       lpl_drmemtrace_put(thread, DR_MARKER, DR_FILE_TYPE, DR_TYPE) && lpl_drmemtrace_put(thread, DR_THREAD, 4, thread->tid) &&
 	       lpl_drmemtrace_put(thread, DR_PROCESS, 4, thread->tgid) && lpl_drmemtrace_put(thread, DR_MARKER, DR_CACHE_LINE, DR_LINE_BYTES) &&
+	       (!thread->part_size || lpl_drmemtrace_put(thread, DR_MARKER, DR_PART_SIZE, thread->part_size)) &&
 	       lpl_drmemtrace_put(thread, DR_MARKER, DR_PAGE_SIZE, DR_PAGE_BYTES) && lpl_drmemtrace_put(thread, DR_MARKER, DR_WINDOW, 0);
 }
 
@@ -74,12 +86,38 @@ static bool is_instruction(const struct drmemtrace_record *record)
 	return record->type >= DR_INSTRUCTION && record->type != DR_MARKER;
 }
 
+/*
+ * Each part can be read without those before: it begins with what tools have got by then, and the time, which a reader
+ * that comes from the part before leaves out, and has its own encodings and pages.
+ */
+static bool begin_part(struct drmemtrace_thread *thread)
+{
+	uint64_t records;
+
+	if (!lpl_drmemtrace_put(thread, DR_MARKER, DR_PART_ENDS, thread->parts++) || !thread->next_part(thread, thread->context))
+		return false;
+	memset(thread->known, 0, DRMEMTRACE_KNOWN * sizeof(*thread->known));
+	memset(thread->page, 0, DRMEMTRACE_PAGES * sizeof(*thread->page));
+	thread->instructions = 0;
+	records = thread->records;
+	if (!lpl_drmemtrace_put(thread, DR_MARKER, DR_ORDINAL, records) ||
+	    !lpl_drmemtrace_put(thread, DR_MARKER, DR_TIMESTAMP, thread->stamp) || !lpl_drmemtrace_put(thread, DR_MARKER, DR_CPU, 0))
+		return false;
+	thread->records = records;
+	return true;
+}
+
 static bool put_record(struct drmemtrace_thread *thread, const struct drmemtrace_record *record)
 {
 	uint64_t address = record->address;
 
 	if (record->left_out)
 		return true;
+	if (thread->part_size && is_instruction(record) && record->type != DR_NO_FETCH) {
+		if (thread->instructions == thread->part_size && !begin_part(thread))
+			return false;
+		thread->instructions++;
+	}
 	if (!put_frame(thread, record))
 		return false;
 	if (is_instruction(record)) {

@@ -12,6 +12,7 @@
 #include <laplace/merge.h>
 
 #include "decode/decoder.h"
+#include "zip_output.h"
 
 #define DRMEMTRACE_NONE SIZE_MAX
 #define DRMEMTRACE_KNOWN 16384		/* instructions of which a reader of the file has the bytes */
@@ -35,7 +36,7 @@ enum {
 
 enum {
 	DR_KERNEL_EVENT = 0, DR_KERNEL_XFER = 1, DR_TIMESTAMP = 2, DR_CPU = 3, DR_FILE_TYPE = 9, DR_CACHE_LINE = 10,
-	DR_VERSION = 12, DR_WINDOW = 14, DR_PHYSICAL = 15, DR_VIRTUAL = 17, DR_PAGE_SIZE = 18, DR_SYSTEM_CALL = 25,
+	DR_VERSION = 12, DR_WINDOW = 14, DR_PHYSICAL = 15, DR_VIRTUAL = 17, DR_PAGE_SIZE = 18, DR_PART_SIZE = 20, DR_PART_ENDS = 21, DR_ORDINAL = 22, DR_SYSTEM_CALL = 25,
 	DR_CALL_BEGINS = 27, DR_CALL_ENDS = 28, DR_BRANCH_TARGET = 29, DR_SWITCH_BEGINS = 34, DR_SWITCH_ENDS = 35, DR_UNCOMPLETED = 41,
 	DR_HARDWARE_EVENT = 43, DR_HARDWARE_RETURN = 44
 };
@@ -125,10 +126,15 @@ struct drmemtrace_thread {
 	struct drmemtrace_page *page;
 	bool of_template;		/* each instruction has its bytes, and nothing a frame */
 	struct drmemtrace_cut cut;
+	struct lpl_zip *zip;		/* NULL: it is not packed */
+	uint64_t part_size, parts;	/* instructions of each part, or 0; how many are over */
+	uint64_t instructions;		/* in this one */
+	uint64_t records, stamp;	/* that tools get, from the beginning on; the last marker of the time */
 	char *buffer;
 	size_t used;
 	/* where the buffer goes when it is full */
 	bool (*flush)(struct drmemtrace_thread *thread, void *context);
+	bool (*next_part)(struct drmemtrace_thread *thread, void *context);	/* flushed, and the part ended */
 	void *context;
 	struct lpl_losses *losses;
 };

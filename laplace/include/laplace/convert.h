@@ -108,6 +108,11 @@ struct lpl_export_options {
 	 * (docs/formats.md).
 	 */
 	bool templates;
+	/*
+	 * Of drmemtrace alone: files are packed as zip, in parts of so many instructions, each of which can be read
+	 * without those before.  0: they are not packed.
+	 */
+	uint64_t part_size;
 };
 
 /*
