@@ -100,7 +100,7 @@ function named(line)
 function is_common(name, row)
 {
 	row = table[name]
-	sub(/^option\t[a-z]*/, "", row)
+	sub(/^option\t[a-z-]*/, "", row)
 	return name in explained && row == common[name]
 }
 
@@ -112,7 +112,7 @@ what == "table" && $1 == "option" {
 }
 what == "common" && $1 == "option" {
 	name = $4
-	sub(/^option\t[a-z]*/, "")
+	sub(/^option\t[a-z-]*/, "")
 	common[name] = $0
 }
 what == "explained" && /^@(OPTION|ITEM) / { explained[named($0)] = 1 }

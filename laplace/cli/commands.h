@@ -6,7 +6,7 @@
 #ifndef LAPLACE_CLI_COMMANDS_H
 #define LAPLACE_CLI_COMMANDS_H
 
-/* COMMAND(NAME, what it does), in the order in which the usage lists them */
+/* COMMAND(NAME, what it does), in the order in which the usage lists them; compare_reclaim is called compare-reclaim */
 #define CLI_COMMANDS(COMMAND) \
 	COMMAND(run, "run a program in a guest and collect a trace of it") \
 	COMMAND(record, "run a machine and collect a trace of it") \
@@ -22,6 +22,7 @@
 	COMMAND(schedule, "run a trace's threads on another machine") \
 	COMMAND(report, "show on one page what ran and what memory it used") \
 	COMMAND(regret, "compare what reclaim evicted with what would have been best") \
+	COMMAND(compare_reclaim, "run a program with little memory, under both kinds of LRU, beside OPT") \
 	COMMAND(study, "measure what reductions save and what they cost") \
 	COMMAND(campaign, "make many runs and simulations, here or by Slurm") \
 	COMMAND(plot, "draw the results of sim, and what report shows") \

@@ -22,22 +22,39 @@ static const struct command {
 #undef COMMAND
 };
 
+/* What is a word of the command line is a name in C: there a dash is a line below. */
+static void spell(char *text, size_t size, const char *name)
+{
+	snprintf(text, size, "%s", name);
+	for (; *text; text++) {
+		if (*text == '_')
+			*text = '-';
+	}
+}
+
 static void print_usage(FILE *file)
 {
+	char name[32];
+
 	fputs("Usage: laplace SUBCOMMAND [OPTION...] [FILE...]\n"
 	      "       laplace help SUBCOMMAND\n"
 	      "       laplace --version\n\n"
 	      "Collect and study whole-system memory traces.\n\n", file);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].summary);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		spell(name, sizeof(name), commands[i].name);
+		fprintf(file, "  %-15s %s\n", name, commands[i].summary);
+	}
 	fputs("\n`laplace SUBCOMMAND --help' lists the options.  `-' is standard input or output.\n"
 	      "Exit status: 0 done, 1 failed, 2 usage, 3 the input is damaged.\n", file);
 }
 
 static const struct command *find_command(const char *name)
 {
+	char spelled[32];
+
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, name) == 0)
+		spell(spelled, sizeof(spelled), commands[i].name);
+		if (strcmp(spelled, name) == 0)
 			return &commands[i];
 	}
 	return NULL;
@@ -54,7 +71,7 @@ static int run_command(const struct command *command, int argc, char **argv)
 	static char name[32];
 
 	/* argp's and our error messages begin with it */
-	snprintf(name, sizeof(name), "%s", command->title);
+	spell(name, sizeof(name), command->title);
 	argv[0] = name;
 	program_invocation_name = name;
 	return command->run(argc, argv);

@@ -116,10 +116,9 @@ static int show(const struct options *options, const struct cli_pass *pass, bool
 		.is_damaged = is_damaged
 	};
 
-	if (shown.results->reclaimed == 0 && shown.results->moments == 0 && !is_damaged)
-		return cli_complain(CLI_USAGE, "%s: no page was reclaimed in it, or it was recorded without "
-				    "the events of reclaim (laplace run --events reclaim)",
-				    options->path);
+	if (!shown.results->chosen && !is_damaged)
+		return cli_complain(CLI_USAGE, "%s: was recorded without the events of reclaim (laplace run "
+				    "--events reclaim)", options->path);
 	if (options->csv)
 		return CLI_DONE;
 	return options->json ? regret_json(&shown, out) :

@@ -4,15 +4,14 @@
  * needs?  Bringing a program and a guest together is the work of scripts (guest-program), one of
  * which becomes this process.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/digits.h"
 #include "commands.h"
 #include "find.h"
+#include "guest_options.h"
 #include "option_table.h"
 #include "say.h"
 
@@ -44,35 +43,11 @@ static void add(struct command_line *line, char *word)
 static void hand_on(struct argp_state *state, const struct cli_option *option, const char *value,
 		    void *config)
 {
-	struct command_line *line = config;
-	char canonical[24];		/* without zeros before it */
-	char *word;
-	uint64_t number;
+	char number[CLI_GUEST_NUMBER], *word;
 
-	if (value && !*value)
-		argp_error(state, "--%s: nothing is named", option->name);
-	if (option->type == CLI_WORD)
-		(void)cli_word(state, option, value);
-	if (option->type == CLI_NUMBER &&
-	    (!lpl_parse_decimal(value, &number) || number < option->least || number > option->most))
-		cli_wrong(state, option, value);
-	if (option->type == CLI_NUMBER) {
-		snprintf(canonical, sizeof(canonical), "%" PRIu64, number);
-		value = canonical;
-	}
-	add(line, asprintf(&word, "--%s%s%s", option->name, value ? "=" : "", value ? value : "") < 0 ?
+	value = cli_guest_value(state, option, value, number);
+	add(config, asprintf(&word, "--%s%s%s", option->name, value ? "=" : "", value ? value : "") < 0 ?
 	    NULL : word);
-}
-
-static void hand_on_variable(struct argp_state *state, const struct cli_option *option, const char *value,
-			     void *config)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
-	const size_t length = strspn(value, letters);
-
-	if (!length || (*value >= '0' && *value <= '9') || value[length] != '=')
-		cli_wrong(state, option, value);
-	hand_on(state, option, value, config);
 }
 
 static void check(struct argp_state *state, void *config)
@@ -86,91 +61,62 @@ static void check(struct argp_state *state, void *config)
 		argp_error(state, "--memory is all of the guest's, --usable-memory the program's: one of them");
 }
 
-#define OPTION(name, type, ...) { name, type, __VA_ARGS__, .take = hand_on }
-#define NUMBER(name, from, to, ...) \
-	OPTION(name, CLI_NUMBER, __VA_ARGS__, .least = from, .most = to, \
-	       .wrong = "%n: '%s' is not a number from %l to %m")
 static const struct cli_option option_table[] = {
-	OPTION("clear-env", CLI_FLAG,
+	{ "clear-env", CLI_FLAG,
 	  .help = "Hand on nothing of this environment but what --env sets, so that "
-	  "it is the same everywhere"),
-	OPTION("cold", CLI_FLAG,
-	  .help = "Boot the guest and make its disk, and begin with nothing that earlier runs left"),
-	OPTION("control", CLI_FILE, .argument = "SOCKET",
-	  .help = "Let `laplace ctl SOCKET' steer the run"),
-	OPTION("cpu", CLI_TEXT, .argument = "NAME", .words = "x86-64 x86-64-v2 x86-64-v3",
-	  .help = "The guest's processor: %o, which has AVX2 (%d)", .standard = "x86-64"),
-	NUMBER("disk", 1, 1000000, .argument = "MIB",
-	  .help = "Room on the guest's disk for what the program writes (%d)", .standard = "256"),
-	{ "env", CLI_TEXT, .argument = "NAME=VALUE",
-	  .help = "Set a variable of the program's environment", .repeated = true,
-	  .take = hand_on_variable, .wrong = "%n: '%s' does not begin with a name and =" },
-	OPTION("events", CLI_WORD, .argument = "SET", .words = "reclaim",
+	  "it is the same everywhere" },
+	{ "cold", CLI_FLAG,
+	  .help = "Boot the guest and make its disk, and begin with nothing that earlier runs left" },
+	{ "control", CLI_FILE, .argument = "SOCKET",
+	  .help = "Let `laplace ctl SOCKET' steer the run" },
+	{ "events", CLI_WORD, .argument = "SET", .words = "reclaim",
 	  .help = "Report events that are not reported always: reclaim, what the guest's kernel "
-	  "reclaims for want of memory, and what comes back", .wrong = "%n: '%s' is none of %a"),
-	OPTION("here", CLI_FLAG, .help = "Take the current directory along, with all in it but traces"),
-	OPTION("init", CLI_FLAG,
+	  "reclaims for want of memory, and what comes back", .wrong = "%n: '%s' is none of %a" },
+	{ "init", CLI_FLAG,
 	  .help = "Boot the --root's own systemd, and run the program when it has reached "
-	  "its default target"),
-	OPTION("keep", CLI_FILE, .argument = "PATH",
-	  .help = "Bring a file back that the program wrote", .repeated = true),
-	OPTION("kernel", CLI_DIRECTORY, .argument = "PACKAGE|DIR",
-	  .help = "The guest's kernel: a package of Debian's, as linux-image-amd64, a tree in which one "
-	  "was built, or where linux-module/fetch-kernel brought one (linux-image-cloud-amd64, "
-	  "brought once)"),
-	NUMBER("level", 1, 19, .letter = 'l', .argument = "N",
+	  "its default target" },
+	{ "keep", CLI_FILE, .argument = "PATH",
+	  .help = "Bring a file back that the program wrote", .repeated = true },
+	CLI_GUEST_LIMITED("level", 1, 19, .letter = 'l', .argument = "N",
 	  .help = "Compression level of zstd, %l to %m (3)"),
-	NUMBER("linger", 0, 1000000, .argument = "SECONDS",
+	CLI_GUEST_LIMITED("linger", 0, 1000000, .argument = "SECONDS",
 	  .help = "Let what the program leaves running go on for so long, in the guest's time (%d: "
 	  "it ends at once)", .standard = "0"),
-	NUMBER("memory", 80, 65536, .letter = 'm', .argument = "MIB",
+	CLI_GUEST_LIMITED("memory", 80, 65536, .letter = 'm', .argument = "MIB",
 	  .help = "The guest's memory (%d); its kernel takes some 60 MiB of it, and 3 % of what "
 	  "is more than 80", .standard = "512"),
-	OPTION("observe", CLI_FILE, .argument = "LIST", .optional = true,
+	{ "observe", CLI_FILE, .argument = "LIST", .optional = true,
 	  .help = "Run the program here first, under strace, and take along what it looked at; a "
-	  "list of that is left in LIST (TRACE.observed)"),
-	OPTION("only", CLI_CHAIN, .argument = "CHOICE", .words = "children user kernel",
+	  "list of that is left in LIST (TRACE.observed)" },
+	{ "only", CLI_CHAIN, .argument = "CHOICE", .words = "children user kernel",
 	  .help = "Record only some of the references, chosen before they are reduced: "
-	  "process:NAME, children, user ... joined by + signs, as laplace record takes it"),
-	OPTION("output", CLI_FILE, 'o', .argument = "TRACE",
+	  "process:NAME, children, user ... joined by + signs, as laplace record takes it" },
+	{ "output", CLI_FILE, 'o', .argument = "TRACE",
 	  .help = "The trace to write (PROGRAM.lpl); -: to standard output, as it is made, and what the "
-	  "program prints to standard error"),
-	OPTION("overwrite", CLI_FLAG, 'O',
-	  .help = "Replace an existing trace, and files that are kept"),
-	NUMBER("print-limit", 1, 1000000, .argument = "MIB",
+	  "program prints to standard error" },
+	{ "overwrite", CLI_FLAG, 'O',
+	  .help = "Replace an existing trace, and files that are kept" },
+	CLI_GUEST_LIMITED("print-limit", 1, 1000000, .argument = "MIB",
 	  .help = "What the program may print, at most (%d)", .standard = "4096"),
-	OPTION("progress", CLI_WORD, 'P', .argument = "WHEN", .words = "auto always never",
+	{ "progress", CLI_WORD, 'P', .argument = "WHEN", .words = "auto always never",
 	  .help = "Show progress on stderr: auto (on a terminal), always, never",
-	  .wrong = "%n: '%s' is none of %a"),
-	OPTION("quiet", CLI_FLAG, 'q', .help = "Print nothing but what the program prints"),
-	OPTION("reduce", CLI_CHAIN, 'r', .argument = "SPEC", .words = "none sad:64 window:64",
-	  .help = "What to keep: none (everything), sad:K, window:K ... (%d)", .standard = "sad:64"),
-	OPTION("root", CLI_FILE, .argument = "DIR|TAR|IMAGE",
-	  .help = "Run a program of this root file system, as its root, and not of this "
-	  "machine's; an image is one of a disk, or of an ext2, 3 or 4 file system"),
-	NUMBER("seed", 0, 999999999, .argument = "N",
-	  .help = "What the guest has instead of entropy: other random numbers, the same in each "
-	  "run (%d)", .standard = "0"),
-	OPTION("status-file", CLI_FILE, .argument = "PATH",
-	  .help = "Append the status to this file now and then, a JSON object a line"),
-	NUMBER("swap", 0, 65536, .argument = "MIB",
-	  .help = "Room on a second disk for pages that do not fit into the guest's memory (%d)", .standard = "0"),
-	OPTION("take", CLI_FILE, .argument = "PATH",
-	  .help = "Take this path along, but of a directory nothing that is in "
-	  "it", .repeated = true),
-	NUMBER("timeout", 1, 1000000, .argument = "SECONDS",
-	  .help = "End a program that runs longer than this, in the guest's time, with status 124"),
-	NUMBER("usable-memory", 32, 60000, .argument = "MIB",
+	  .wrong = "%n: '%s' is none of %a" },
+	{ "quiet", CLI_FLAG, 'q', .help = "Print nothing but what the program prints" },
+	{ "reduce", CLI_CHAIN, 'r', .argument = "SPEC", .words = "none sad:64 window:64",
+	  .help = "What to keep: none (everything), sad:K, window:K ... (%d)", .standard = "sad:64" },
+	{ "status-file", CLI_FILE, .argument = "PATH",
+	  .help = "Append the status to this file now and then, a JSON object a line" },
+	CLI_GUEST_LIMITED("usable-memory", 32, 60000, .argument = "MIB",
 	  .help = "Give the guest so much memory that this is available to the program when it "
 	  "begins, and no more"),
-	OPTION("physical", CLI_FLAG, .help = "Record where in physical memory references go, too"),
-	OPTION("code", CLI_FLAG, .help = "Record the bytes of the instructions that are executed, too, and what "
-	       "--physical does"),
-	OPTION("walks", CLI_FLAG, .help = "Record page-table walks, too"),
-	OPTION("whole", CLI_FLAG, 'w',
-	  .help = "Trace from power-on, and not just from the program's exec, to its end"),
-	OPTION("with", CLI_FILE, .argument = "PATH",
-	  .help = "Take this file, directory or program along as well", .repeated = true),
+	{ "physical", CLI_FLAG, .help = "Record where in physical memory references go, too" },
+	{ "code", CLI_FLAG, .help = "Record the bytes of the instructions that are executed, too, and what "
+	       "--physical does" },
+	{ "walks", CLI_FLAG, .help = "Record page-table walks, too" },
+	{ "whole", CLI_FLAG, 'w',
+	  .help = "Trace from power-on, and not just from the program's exec, to its end" },
+	{ .type = CLI_TABLE, .table = cli_guest_options },
+	{ .type = CLI_EACH, .take = hand_on },
 	{ .type = CLI_PROGRAM, .argument = "PROGRAM", CLI_INTO(struct command_line, program) },
 	{ .type = CLI_CHECK, .check = check },
 	{ 0 }

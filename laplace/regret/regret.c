@@ -296,6 +296,8 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 
 	lpl_regret_advance(regret, (struct lpl_regret_clocks){ event->ref, event->instr,
 							       event->cycle });
+	if (event->tag >= KTR_RECLAIM && event->tag <= KTR_AGE)
+		regret->results.chosen = true;
 	switch (event->tag) {
 	case KTR_CACHE_ADD:
 		return cache_add(regret, event, report);

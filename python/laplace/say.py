@@ -87,7 +87,7 @@ def flush() -> None:
 def run(name: str, main: Callable[[Options], int], options: Options) -> NoReturn:
     """Run a subcommand and end with its status."""
     global _name
-    _name = f"laplace {name}"
+    _name = f"laplace {name.replace('_', '-')}"
     # no exception in the middle of anything: it ends us, unless it is ignored
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

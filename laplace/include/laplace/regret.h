@@ -176,6 +176,7 @@ struct lpl_regret_results {
 	unsigned int bins, bin_shift;	/* a bin is 1 << bin_shift cycles long */
 	struct lpl_regret_clocks first, last;	/* of all records */
 	const struct lpl_merge_stats *merge;
+	bool chosen;			/* there was an event of those that `events=reclaim' chooses */
 };
 
 struct lpl_regret_options {

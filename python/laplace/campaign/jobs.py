@@ -36,8 +36,7 @@ class State(enum.Enum):
 @dataclass(eq=False)
 class Job:
     words: list[str]        # `laplace` and its arguments
-    # what it is of, for people: source, machine, seed, reduction[, simulation, policy, sizes; or: schedule,
-    # options of that]
+    # what it is of, for people: source, then what distinguishes it
     labels: dict[str, str]
     needs: int | None       # the job that makes the trace it reads
     trace: str | None       # the file that it reads, where no job makes it
@@ -78,20 +77,12 @@ def _options(section: Section | None, seed: str) -> list[str]:
             if setting.key.option and not (setting.key.flag and setting.value == "no")]
 
 
-class Jobs(list):
-    """Those of a campaign, in an order in which each job stands after what it needs.
+class JobList(list):
+    """Jobs in an order in which each stands after what it needs.  Paths are those of the current directory."""
 
-    Paths are those of the current directory.
-    """
-
-    def __init__(self, campaign: Campaign, file: str, inputs: Inputs, bochs: str | None):
+    def __init__(self, inputs: Inputs, bochs: str | None):
         super().__init__()
-        self._campaign, self._inputs, self._bochs = campaign, inputs, bochs
-        for source in campaign.of_kind(*SOURCES):
-            self._add_source(source)
-        if not self:
-            raise wrong(f"{file}: comes to no jobs: traces that are there already are neither reduced nor"
-                        " simulated nor scheduled")
+        self._inputs, self._bochs = inputs, bochs
 
     def find(self, name: str) -> Job | None:
         """By its number, from 1 on, or its identity."""
@@ -115,6 +106,9 @@ class Jobs(list):
             return "what goes into it"
         return None if now == job.about else _first_change(job, now)
 
+    def kept(self, job: Job) -> None:
+        """Its result has its name."""
+
     # ---- what a job is ----
 
     def _about(self, job: Job) -> str:
@@ -129,13 +123,26 @@ class Jobs(list):
             lines += self._inputs.recording(job.words, job.inputs, self._bochs)
         return "".join(lines)
 
-    def _add(self, words: list[str], labels: dict[str, str], needs: int | None, trace: str | None,
+    def add(self, words: list[str], labels: dict[str, str], needs: int | None, trace: str | None,
              inputs: Iterable[str] = ()) -> int:
         job = Job(words, labels, needs, trace, list(inputs))
         job.about = self._about(job)
         job.identity = hash_text(job.about)
         self.append(job)
         return len(self) - 1
+
+
+class Jobs(JobList):
+    """Those of a campaign."""
+
+    def __init__(self, campaign: Campaign, file: str, inputs: Inputs, bochs: str | None):
+        super().__init__(inputs, bochs)
+        self._campaign = campaign
+        for source in campaign.of_kind(*SOURCES):
+            self._add_source(source)
+        if not self:
+            raise wrong(f"{file}: comes to no jobs: traces that are there already are neither reduced nor"
+                        " simulated nor scheduled")
 
     # ---- the expansion ----
 
@@ -165,7 +172,7 @@ class Jobs(list):
                 self._add_uses(reduced, made, trace)
             else:
                 words = ["reduce", "--progress=never", "--jobs=1", "-m", reduction, "-o", OUTPUT, INPUT]
-                self._add_uses(reduced, self._add(words, reduced, made, trace), None)
+                self._add_uses(reduced, self.add(words, reduced, made, trace), None)
 
     def _add_recording(self, source: Section, machine: Section | None, labels: dict[str, str]) -> int:
         seed, made = labels["seed"], ["-r", source.get("record") or _RECORDED, "-o", OUTPUT]
@@ -174,7 +181,7 @@ class Jobs(list):
                      "--", *(_seeded(word, seed) for word in source.words("command"))]
         else:
             words = ["record", "--progress=never", *made, *_options(source, seed), source.get("bochsrc")]
-        return self._add(words, labels, None, None, (_seeded(word, seed) for word in source.words("inputs")))
+        return self.add(words, labels, None, None, (_seeded(word, seed) for word in source.words("inputs")))
 
     def _add_uses(self, labels: dict[str, str], needs: int | None, trace: str | None) -> None:
         self._add_simulations(labels, needs, trace)
@@ -182,7 +189,7 @@ class Jobs(list):
             for options in machines(section) if section.lists("sources", labels["source"]) else ():
                 words = ["schedule", "--progress=never", "--jobs=1", "--json",
                          *(f"--{name}={word}" for name, word in options.items()), INPUT]
-                self._add(words, {**labels, "schedule": section.name, **options}, needs, trace)
+                self.add(words, {**labels, "schedule": section.name, **options}, needs, trace)
 
     def _add_simulations(self, labels: dict[str, str], needs: int | None, trace: str | None) -> None:
         for section in self._campaign.of_kind("simulation"):
@@ -193,7 +200,7 @@ class Jobs(list):
                     words = ["sim", "--progress=never", "--jobs=1", "--json", "-p", policy,
                              *(["-s", sizes] if sizes else []), *_options(section, labels["seed"]), INPUT]
                     of = {**labels, "simulation": section.name, "policy": policy, "sizes": sizes or NOT}
-                    self._add(words, of, needs, trace)
+                    self.add(words, of, needs, trace)
 
 
 def _first_change(job: Job, now: str) -> str:

@@ -5,10 +5,8 @@ repeat.  The pictures are drawn by `laplace plot`.  Schedules are a table.
 """
 from __future__ import annotations
 
-import html
 import itertools
 import os
-import re
 import subprocess
 import tempfile
 from typing import Any, Iterable, NamedTuple
@@ -19,17 +17,8 @@ from laplace.campaign.results import is_timed, schedules
 from laplace.campaign.store import Store
 from laplace.files import read_text
 from laplace.library import library
+from laplace.pages import document, escaped
 from laplace.say import Failure, naming
-
-_STYLE = (
-    "body{font:15px/1.5 system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;color:#222;"
-    "background:#fff;max-width:1500px;margin:2em auto;padding:0 1em}"
-    "h1{font-size:1.6em;margin:0 0 .2em}.dim{color:#666}"
-    ".curves{display:grid;grid-template-columns:repeat(auto-fit,minmax(440px,1fr));gap:1em}"
-    "figure{margin:0}figcaption{font-weight:600}svg{max-width:100%;height:auto;display:block}"
-    "table{border-collapse:collapse;font-size:.88em;font-variant-numeric:tabular-nums}"
-    "th,td{text-align:right;padding:.15em .6em;border-bottom:1px solid #eee}"
-    "th:first-child,td:first-child{text-align:left}")
 
 
 class _Point(NamedTuple):
@@ -55,16 +44,10 @@ def _name(source: str, machine: str, seed: str, reduction: str, simulation: str)
     return f"{source}{on}{of}, {'as recorded' if reduction == 'none' else reduction}: {simulation}"
 
 
-def _escaped(text: str) -> str:
-    """With a control character, or no UTF-8, it would be no XML."""
-    text = html.escape(re.sub("[\0-\x1f\x7f]", " ", text), False).replace('"', "&quot;")
-    return re.sub("[\x80-\x9f\udc80-\udcff]", lambda match: "?" * len(os.fsencode(match[0])), text)
-
-
 def _numbers(points: list[_Point]) -> str:
     rows = []
     for policy, pages, faults in points:
-        title = _escaped(policy) + (" (mean resident)" if policy in ("ws", "vmin") else "")
+        title = escaped(policy) + (" (mean resident)" if policy in ("ws", "vmin") else "")
         rows.append(f"<tr><td>{title}</td><td>{pages:.10g}</td><td>{faults:.10g}</td></tr>\n")
     return ("<details><summary>numbers</summary><table><tr><th>policy</th><th>pages</th><th>faults</th>"
             "</tr>\n" + "".join(rows) + "</table></details>\n")
@@ -95,7 +78,7 @@ class _Plotter:
 
 
 def _figure(name: str, jobs: list[Job], plotter: _Plotter) -> str:
-    text, done = f"<figure><figcaption>{_escaped(name)}</figcaption>\n", sum(job.is_done for job in jobs)
+    text, done = f"<figure><figcaption>{escaped(name)}</figcaption>\n", sum(job.is_done for job in jobs)
     if done < len(jobs):
         text += f'<p class="dim">{done} of its {len(jobs)} jobs are done.</p>\n'
     if not all(result["exact"] for job in jobs if job.is_done for result in job.results):
@@ -112,7 +95,7 @@ def _schedules(jobs: Jobs) -> str:
              or (name != "job" and len({row[name] for row in rows}) > 1)]
 
     def line(cell: str, values: Iterable[Any]) -> str:
-        return "<tr>" + "".join(f"<{cell}>{_escaped(str(value))}</{cell}>" for value in values) + "</tr>\n"
+        return "<tr>" + "".join(f"<{cell}>{escaped(str(value))}</{cell}>" for value in values) + "</tr>\n"
 
     body = "".join(line("td", (row[name] for name in names)) for row in rows)
     return "\n<table>" + line("th", names) + body + "</table>\n" if rows else ""
@@ -120,18 +103,14 @@ def _schedules(jobs: Jobs) -> str:
 
 def write_page(jobs: Jobs, store: Store, title: str) -> None:
     """report.html, after results.check()."""
-    title, prefix = _escaped(title), "laplace-campaign."
+    prefix = "laplace-campaign."
     simulations = [job for job in jobs if job.kind == "sim"]
     with naming("report.html: its pictures"), tempfile.TemporaryDirectory(prefix=prefix) as directory:
         plotter = _Plotter(_points(simulations), directory)
         figures = "".join(_figure(_name(*of), list(some), plotter)
                           for of, some in itertools.groupby(simulations, _of))
-    store.replace("report.html", f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
-<title>{title}</title><style>{_STYLE}</style></head><body>
-<h1>{title}</h1>
+    store.replace("report.html", document(title, f"""\
 <p class="dim">{sum(job.is_done for job in jobs)} of {len(jobs)} jobs are done; laplace {say.version}.  All\
  pictures have the same axes.</p>
 <div class="curves">
-{figures}</div>{_schedules(jobs)}</body></html>
-""")
+{figures}</div>{_schedules(jobs)}"""))

@@ -44,18 +44,31 @@ def _is_schedule(result: Any) -> bool:
         set(names) <= set(result.get(part, ())) for part, names in _SCHEDULED.items())
 
 
-def _read(store: Store, job: Job) -> list[dict[str, Any]] | None:
-    """None: that is not what the job printed."""
+def read_printed(store: Store, job: Job) -> str | None:
+    """What a job printed, that is done.  None: it is not that any more."""
     path = store.path(job.identity, "stdout")
     try:
-        if hash_file(path) != read_text(store.path(job.identity, "sum"))[:32]:
-            return None
-        results = json.loads(read_text(path))
-    except (OSError, ValueError, Failure):
+        whole = hash_file(path) == read_text(store.path(job.identity, "sum"))[:32]
+        return read_text(path) if whole else None
+    except (OSError, Failure):
+        return None
+
+
+def _read(store: Store, job: Job) -> list[dict[str, Any]] | None:
+    """None: that is not what the job printed."""
+    printed = read_printed(store, job)
+    try:
+        results = json.loads(printed or "")
+    except ValueError:
         return None
     if job.kind == "schedule":
         return [results] if _is_schedule(results) else None
     return results if isinstance(results, list) and results and all(map(_is_result, results)) else None
+
+
+def complain_of_damage(store: Store, job: Job, what: str) -> None:
+    complain(f"{store.path(job.identity, 'stdout')}: is not what the {what} printed; remove its directory, and"
+             " it is made again")
 
 
 def check(jobs: Jobs, store: Store) -> bool:
@@ -66,9 +79,7 @@ def check(jobs: Jobs, store: Store) -> bool:
             continue
         results = _read(store, job)
         if results is None:
-            what = "simulation" if job.kind == "sim" else job.kind
-            complain(f"{store.path(job.identity, 'stdout')}: is not what the {what} printed; remove its"
-                     " directory, and it is made again")
+            complain_of_damage(store, job, "simulation" if job.kind == "sim" else job.kind)
             job.state, whole = State.DAMAGED, False
         else:
             job.results = results

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from laplace import say
 from laplace.campaign.inputs import hash_file
-from laplace.campaign.jobs import INPUT, OUTPUT, Job, Jobs, State
+from laplace.campaign.jobs import INPUT, OUTPUT, Job, JobList, State
 from laplace.campaign.store import DONE, OTHERS, Claim, Store
 from laplace.library import library
 from laplace.say import Failure, complain
@@ -46,7 +46,7 @@ def signal_name(number: int) -> str:
 class Runner:
     """`only`: that one alone."""
 
-    def __init__(self, jobs: Jobs, store: Store, at_once: int, progress: say.Progress, only: Job | None):
+    def __init__(self, jobs: JobList, store: Store, at_once: int, progress: say.Progress, only: Job | None):
         self._jobs, self._store, self._at_once, self._progress = jobs, store, at_once, progress
         self._left = [job for job in jobs if not job.is_done and only in (None, job)]   # to do
         self._made: set[str] = set()
@@ -158,9 +158,8 @@ class Runner:
         """A result is filed by what went into it, which may change at any time."""
         changed = self._jobs.changed(job, ran)
         if changed:
-            since = "while it ran" if ran else "since the campaign began"
-            self._complain_of(job, f"{changed} changed {since}: nothing of it is kept; run the campaign"
-                                   " again")
+            since = "while it ran" if ran else "since this was begun"
+            self._complain_of(job, f"{changed} changed {since}: nothing of it is kept; run all of it again")
         return not changed
 
     def _finish(self, child: _Child, used: resource.struct_rusage) -> bool:
@@ -189,6 +188,7 @@ class Runner:
             elif claim.keep():
                 job.state = State.MADE
                 self._made.add(job.identity)
+                self._jobs.kept(job)
             else:
                 return False
         elif self._signal:

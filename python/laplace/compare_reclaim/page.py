@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A comparison as one page of HTML that needs nothing else: a picture for each of some numbers, over memory, with a
+line for each kind of LRU and swappiness; and all numbers.
+"""
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, NamedTuple
+
+from laplace import say
+from laplace.compare_reclaim.rows import HEADS, Row, cells
+from laplace.pages import document, escaped
+
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 320, 70, 20, 20, 45
+_COLOURS = {"lists": "#1f77b4", "generations": "#d95f02"}
+_DASHES = ("", "6 3", "2 3", "8 3 2 3")         # of swappiness
+_NAMES = {"lists": "two lists", "generations": "generations"}
+
+
+class _Picture(NamedTuple):
+    title: str
+    name: str
+    unit: float = 1             # what it is divided by
+    optimal: bool = False       # with OPT's, thin
+
+
+_PICTURES = (
+    _Picture("The guest's seconds", "seconds"),
+    _Picture("Pages that were read back, and what OPT reads (thin)", "read_back", optimal=True),
+    _Picture("Major faults", "major_faults"),
+    _Picture("Read from the disk, MiB", "read_kib", 1024),
+    _Picture("Written to the disk, MiB", "written_kib", 1024),
+    _Picture("Evicted pages", "evicted"))
+
+
+def _step(most: float) -> float:
+    """Between two lines: 1, 2 or 5 of a power of ten."""
+    power = 10.0 ** math.floor(math.log10(most / 4))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= most / 4)
+
+
+class _Field:
+    """Where a point is; both axes begin at 0, but for memory."""
+
+    def __init__(self, memories: list[int], most: float):
+        self._least, self._span = memories[0], max(memories[-1] - memories[0], 1)
+        self.step = _step(most or 1)
+        self.most = self.step * math.ceil((most or 1) / self.step)
+
+    def x(self, memory: float) -> str:
+        return f"{_LEFT + 12 + (memory - self._least) / self._span * (_WIDTH - _LEFT - _RIGHT - 24):.1f}"
+
+    def y(self, value: float) -> str:
+        return f"{_HEIGHT - _BOTTOM - value / self.most * (_HEIGHT - _TOP - _BOTTOM):.1f}"
+
+
+def _axes(field: _Field, memories: list[int]) -> str:
+    text = ""
+    for i in range(round(field.most / field.step) + 1):
+        y, value = field.y(i * field.step), f"{i * field.step:.10g}"
+        text += (f'<path d="M{_LEFT} {y}H{_WIDTH - _RIGHT}" stroke="#ddd"/>'
+                 f'<text x="{_LEFT - 6}" y="{y}" dy="4" text-anchor="end">{value}</text>\n')
+    for memory in memories:
+        text += f'<text x="{field.x(memory)}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{memory}</text>\n'
+    return text + (f'<text x="{(_LEFT + _WIDTH) / 2:.1f}" y="{_HEIGHT - 6}" text-anchor="middle">MiB for the program'
+                   "</text>\n")
+
+
+def _line(field: _Field, points: list[tuple[int, float]], style: str, dots: bool) -> str:
+    path = "M" + "L".join(f"{field.x(memory)} {field.y(value)}" for memory, value in points)
+    text = f'<path d="{path}" fill="none" {style}/>\n'
+    for memory, value in points if dots else ():
+        text += (f'<circle cx="{field.x(memory)}" cy="{field.y(value)}" r="3" {style}><title>{memory} MiB: '
+                 f"{value:.10g}</title></circle>\n")
+    return text
+
+
+def _draw(picture: _Picture, table: list[Row]) -> str:
+    memories = sorted({row["memory"] for row in table})
+    values = [row[picture.name] / picture.unit for row in table]
+    field = _Field(memories, max(values))
+    text = (f'<figure><figcaption>{picture.title}</figcaption>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+            f'aria-label="{picture.title}" font-size="12">\n' + _axes(field, memories))
+    swappinesses = sorted({row["swappiness"] for row in table})
+    for lru, (i, swappiness) in itertools.product(_COLOURS, enumerate(swappinesses)):
+        some = sorted((row for row in table if (row["lru"], row["swappiness"]) == (lru, swappiness)),
+                      key=lambda row: row["memory"])
+        if not some:
+            continue
+        dash = f'stroke="{_COLOURS[lru]}" stroke-dasharray="{_DASHES[i % len(_DASHES)]}" stroke-width='
+        text += _line(field, [(row["memory"], row[picture.name] / picture.unit) for row in some], dash + '"2"', True)
+        if picture.optimal:
+            text += _line(field, [(row["memory"], row["optimal"]) for row in some], dash + '"0.8"', False)
+    return text + "</svg></figure>\n"
+
+
+def _legend(table: list[Row]) -> str:
+    swappinesses = sorted({row["swappiness"] for row in table})
+    text = ""
+    for lru, (i, swappiness) in itertools.product(_COLOURS, enumerate(swappinesses)):
+        text += (f'<svg width="40" height="10" style="display:inline"><path d="M0 5H40" stroke="{_COLOURS[lru]}" '
+                 f'stroke-width="2" stroke-dasharray="{_DASHES[i % len(_DASHES)]}"/></svg> {_NAMES[lru]}'
+                 f"{f', swappiness {swappiness}' if len(swappinesses) > 1 else ''} &#160; ")
+    return f"<p>{text}</p>\n"
+
+
+def _table(table: list[Row]) -> str:
+    def line(cell: str, values: Any) -> str:
+        return "<tr>" + "".join(f"<{cell}>{escaped(value)}</{cell}>" for value in values) + "</tr>\n"
+
+    return "<table>" + line("th", HEADS) + "".join(line("td", cells(row)) for row in table) + "</table>\n"
+
+
+def page(table: list[Row], command: str) -> str:
+    done = [row for row in table if "evicted" in row]
+    pictures = "".join(_draw(picture, done) for picture in _PICTURES) if done else ""
+    return document(f"Reclaim: {command}", (
+        f'<p class="dim">{len(done)} of {len(table)} runs are done; laplace {say.version}.  docs/reclaim.md of Laplace '
+        f'says what each number means.</p>\n{_legend(done) if done else ""}<div class="curves">\n{pictures}</div>\n'
+        + _table(table)))

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The jobs of a comparison: for each combination of memory, LRU and swappiness a run, with every reference, and
+what `laplace regret` says of its trace, which is removed then.
+"""
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+from typing import NamedTuple
+
+from laplace import say
+from laplace.campaign.inputs import Inputs
+from laplace.campaign.jobs import INPUT, OUTPUT, Job, JobList
+from laplace.campaign.settings import decimal
+from laplace.campaign.store import Store
+from laplace.say import wrong
+
+_LRU = {"lists": "n", "generations": "y"}       # of /sys/kernel/mm/lru_gen/enabled
+_GUEST = ("cpu", "disk", "here", "kernel", "root", "seed", "swap", "timeout")       # options of laplace run
+_GUEST_SEVERAL = ("env", "take", "with")
+# What is counted meanwhile is all that the run prints on standard output; what the program prints goes elsewhere.
+_IN_GUEST = """
+set -eu
+echo %s >/sys/kernel/mm/lru_gen/enabled
+echo %s >/proc/sys/vm/swappiness
+counts() {
+	read -r seconds rest </proc/uptime
+	echo "$1 seconds $seconds"
+	while read -r name value; do
+		case $name in
+		pgfault | pgmajfault | pgpgin | pgpgout | pswpin | pswpout | workingset_refault_*) echo "$1 $name $value" ;;
+		esac
+	done </proc/vmstat
+}
+counts before
+status=0
+"$@" >&2 || status=$?
+counts after
+exit $status
+"""
+
+
+class Setting(NamedTuple):
+    memory: int
+    lru: str
+    swappiness: int
+
+
+class Pair(NamedTuple):
+    """What there is to do for a setting."""
+
+    setting: Setting
+    run: Job
+    regret: Job
+
+
+def _numbers(option: str, text: str, least: int, most: int) -> list[int]:
+    numbers = []
+    for word in text.split(","):
+        number = decimal(word)
+        if number is None or not least <= number <= most:
+            raise wrong(f"--{option}: '{word}' is not a number from {least} to {most}")
+        numbers.append(number)
+    return _once(option, numbers)
+
+
+def _once(option: str, values: list) -> list:
+    for i, value in enumerate(values):
+        if value in values[:i]:
+            raise wrong(f"--{option}: {value} is there twice")
+    return values
+
+
+def settings(options: dict[str, str]) -> list[Setting]:
+    """Each combination, in the order in which a table is read: two rows that differ in their LRU side by side."""
+    kinds = _once("lru", options["lru"].split(","))
+    for kind in kinds:
+        if kind not in _LRU:
+            raise wrong(f"--lru: '{kind}' is neither {' nor '.join(_LRU)}")
+    memories = _numbers("usable-memory", options["usable-memory"], 32, 60000)
+    values = _numbers("swappiness", options["swappiness"], 0, 200)
+    return [Setting(memory, kind, value) for memory, value, kind in itertools.product(memories, values, kinds)]
+
+
+class Runs(JobList):
+    def __init__(self, words: say.Options, program: list[str], inputs: Inputs, store: Store):
+        options = dict(words)
+        super().__init__(inputs, options.get("bochs"))
+        self._store, self._keeps = store, "keep-traces" in options
+        found, guest = self._find(program[0], "root" in options), []
+        guest += [f"--{name}" + (f"={options[name]}" if options[name] else "") for name in _GUEST if name in options]
+        guest += [f"--{name}={value}" for name, value in words if name in _GUEST_SEVERAL]
+        # it is a shell that `laplace run' looks at
+        guest += [f"--with={found}"] if found else []
+        self.pairs = [self._add_pair(setting, guest, program, [found] if found else [])
+                      for setting in settings(options)]
+
+    @staticmethod
+    def _find(program: str, of_root: bool) -> str | None:
+        """Where it is, unless that is of another root."""
+        if of_root:
+            return None
+        path = shutil.which(program)
+        if path is None:
+            raise wrong(f"{program}: there is no such program")
+        return path
+
+    def _add_pair(self, setting: Setting, guest: list[str], program: list[str], inputs: list[str]) -> Pair:
+        labels = {"source": os.path.basename(program[0]), "memory": str(setting.memory), "lru": setting.lru,
+                  "swappiness": str(setting.swappiness)}
+        script = _IN_GUEST % (_LRU[setting.lru], setting.swappiness)
+        run = self.add(["run", "-q", "--clear-env", "-r", "none", "--events=reclaim", "-o", OUTPUT,
+                        f"--usable-memory={setting.memory}", *guest, "--", "sh", "-c", script, "sh", *program],
+                       labels, None, None, inputs)
+        regret = self.add(["regret", "--progress=never", "--json", INPUT], labels, run, None)
+        return Pair(setting, self[run], self[regret])
+
+    # ---- traces ----
+
+    def _trace(self, pair: Pair) -> str:
+        return self._store.path(pair.run.identity, "trace.lpl")
+
+    def prepare(self) -> None:
+        """A trace goes when it has been judged; where it is gone and has not been, it is made again."""
+        for pair in self.pairs:
+            there = os.path.exists(self._trace(pair))
+            if self._store.has(pair.regret.identity):
+                self.kept(pair.regret)
+            elif not there and self._store.has(pair.run.identity):
+                shutil.rmtree(self._store.path(pair.run.identity), ignore_errors=True)
+
+    def kept(self, job: Job) -> None:
+        for pair in self.pairs:
+            if job is pair.regret and not self._keeps:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(self._trace(pair))
