@@ -10,7 +10,7 @@ for name in "${!LC_@}"; do
 done
 export LANG=C.UTF-8
 
-# Half of it is `make check-long's: each run boots a guest.
+# Most of it is `make check-long's: each run boots a guest.
 in_long() {
 	[ "${LONG:-}" = yes ]
 }
@@ -99,21 +99,30 @@ printing='echo a; echo b >/dev/stdout; echo c; echo d >&2; echo e >/dev/stderr'
 run again -q -- sh -c "$printing"
 [ "$(xargs <"$WORK/again.stdout"), $(xargs <"$WORK/again.stderr")" = 'a b c, d e' ] ||
 	fail "opened again: $(cat "$WORK/again.stdout" "$WORK/again.stderr")"
-# The same trace while it is made, with all that is printed on standard error.
-"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -o - -- sh -c "$printing" 2>"$WORK/stream.stderr" | cmp - "$WORK/again.lpl" ||
-	fail "what streams is not the trace: $(tail -n 1 "$WORK/stream.stderr")"
-[ "$(sort "$WORK/stream.stderr" | xargs)" = 'a b c d e' ] || fail "beside the stream: $(cat "$WORK/stream.stderr")"
-status=0
-"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o - -- true >"$WORK/stream.both" 2>&1 || status=$?
-[ "$status" = 125 ] || fail "into one pipe with what is printed: status $status"
-expect_line "$WORK/stream.both" 'standard output is for the trace alone, and standard error goes there, too'
-# A full disk is the program's to know, and what it ended with is told all the same; and what it prints
-# is as long as it is.
-run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; head -c 50000000 /dev/zero; echo end; exit 3'
-expect_status 3 full
-{ echo 'rc 1' && head -c 50000000 /dev/zero && echo end; } | cmp - "$WORK/full.stdout" ||
-	fail "of 50000009 bytes $(wc -c <"$WORK/full.stdout") came"
+# With --events reclaim the trace has what the kernel reclaims from a program with too little memory, and without it
+# has nothing of that.
+run pressed -q -r none --events reclaim --usable-memory 32 -- sh -c 'head -c 40000000 /dev/zero >f; cat f >/dev/null'
+expect_status 0 pressed
+"$LAPLACE" regret "$WORK/pressed.lpl" >"$WORK/pressed.regret" || fail "of --events reclaim there is no regret"
+expect_line "$WORK/pressed.regret" ' *[0-9]+ .* /.*/a directory/f'
+rm "$WORK/pressed.lpl"
+! "$LAPLACE" cat --events "$WORK/gzip-first.lpl" | grep -qE '^E (reclaim|refault) ' ||
+	fail "without --events reclaim there are events of reclaim"
 if in_long; then
+	# The same trace while it is made, with all that is printed on standard error.
+	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -o - -- sh -c "$printing" 2>"$WORK/stream.stderr" | cmp - "$WORK/again.lpl" ||
+		fail "what streams is not the trace: $(tail -n 1 "$WORK/stream.stderr")"
+	[ "$(sort "$WORK/stream.stderr" | xargs)" = 'a b c d e' ] || fail "beside the stream: $(cat "$WORK/stream.stderr")"
+	status=0
+	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o - -- true >"$WORK/stream.both" 2>&1 || status=$?
+	[ "$status" = 125 ] || fail "into one pipe with what is printed: status $status"
+	expect_line "$WORK/stream.both" 'standard output is for the trace alone, and standard error goes there, too'
+	# A full disk is the program's to know, and what it ended with is told all the same; and what it prints
+	# is as long as it is.
+	run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; head -c 50000000 /dev/zero; echo end; exit 3'
+	expect_status 3 full
+	{ echo 'rc 1' && head -c 50000000 /dev/zero && echo end; } | cmp - "$WORK/full.stdout" ||
+		fail "of 50000009 bytes $(wc -c <"$WORK/full.stdout") came"
 	# More than it may print ends it, with a reason; what it had printed is there.
 	run most -q --print-limit 1 -- seq 1 1000000
 	expect_status 125 most
@@ -152,33 +161,24 @@ if in_long; then
 	[ "$(xargs <"$WORK/linked.stdout")" = '20000 /zzz 2' ] || fail "by a link: $(cat "$WORK/linked.stdout" "$WORK/linked.stderr")"
 	rm "$WORK/linked"
 fi
-# With --events reclaim the trace has what the kernel reclaims from a program with too little memory, and without it
-# has nothing of that.
-run pressed -q -r none --events reclaim --usable-memory 32 -- sh -c 'head -c 40000000 /dev/zero >f; cat f >/dev/null'
-expect_status 0 pressed
-"$LAPLACE" regret "$WORK/pressed.lpl" >"$WORK/pressed.regret" || fail "of --events reclaim there is no regret"
-expect_line "$WORK/pressed.regret" ' *[0-9]+ .* /.*/a directory/f'
-rm "$WORK/pressed.lpl"
-! "$LAPLACE" cat --events "$WORK/gzip-first.lpl" | grep -qE '^E (reclaim|refault) ' ||
-	fail "without --events reclaim there are events of reclaim"
-# What neither a package nor an argument names: a module that is imported, a file that is opened.
-echo 'word = "beside"' >beside.py
-echo named >named
-cat >observed <<'END'
+if in_long; then
+	# What neither a package nor an argument names: a module that is imported, a file that is opened.
+	echo 'word = "beside"' >beside.py
+	echo named >named
+	cat >observed <<'END'
 #!/usr/bin/python3
 import beside, sys
 print(beside.word, open("na" + "med").read().strip(), sys.stdin.read().split())
 END
-chmod +x observed
-run observed -q --observe="$WORK/observed.list" -- ./observed <input
-expect_status 0 observed
-[ "$(cat "$WORK/observed.stdout")" = "beside named ['one', 'two']" ] ||
-	fail "--observe: $(cat "$WORK/observed.stdout" "$WORK/observed.stderr")"
-expect_line "$WORK/observed.list" '.*/a directory/named'
-"$LAPLACE" reproduce --kernel "$BUILDDIR/build/kernel" "$WORK/observed.lpl" >"$WORK/observed.plan" <input ||
-	fail "what was observed: $(cat "$WORK/observed.plan")"
-grep -q -- "--take=[^ ]*/a directory/named" "$WORK/observed.plan" || fail "what was observed is not in the recipe"
-if in_long; then
+	chmod +x observed
+	run observed -q --observe="$WORK/observed.list" -- ./observed <input
+	expect_status 0 observed
+	[ "$(cat "$WORK/observed.stdout")" = "beside named ['one', 'two']" ] ||
+		fail "--observe: $(cat "$WORK/observed.stdout" "$WORK/observed.stderr")"
+	expect_line "$WORK/observed.list" '.*/a directory/named'
+	"$LAPLACE" reproduce --kernel "$BUILDDIR/build/kernel" "$WORK/observed.lpl" >"$WORK/observed.plan" <input ||
+		fail "what was observed: $(cat "$WORK/observed.plan")"
+	grep -q -- "--take=[^ ]*/a directory/named" "$WORK/observed.plan" || fail "what was observed is not in the recipe"
 	# Whatever the environment, --clear-env has its own.
 	mkdir "$WORK/temporary"
 	# What it has instead of entropy is the same, and there at once.
@@ -197,18 +197,20 @@ if in_long; then
 	! grep -qxF "$(cat "$WORK/mode.stdout")" "$WORK/clear.stderr" || fail "another seed has the same random bytes"
 	cmp "$WORK/clear.lpl" "$WORK/clear-again.lpl" || fail "--clear-env: another environment is another trace"
 fi
-# What nobody reads to its end is no reason to lose a file.
-{
-	status=0
-	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$WORK/piped.lpl" --keep made \
-		-- sh -c 'echo x >made; seq 1 100000' 2>"$WORK/piped.stderr" || status=$?
-	echo $status >"$WORK/piped.status"
-} | head -n 1 >/dev/null
-[ -s made ] || fail "a file is lost when nobody reads what is printed"
-[ "$(cat "$WORK/piped.status")" = 125 ] || fail "nobody read what is printed: status $(cat "$WORK/piped.status")"
-expect_line "$WORK/piped.stderr" 'not all that the program prints can be handed on: standard output: Broken pipe'
-rm made
+if in_long; then
+	# What nobody reads to its end is no reason to lose a file.
+	{
+		status=0
+		"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$WORK/piped.lpl" --keep made \
+			-- sh -c 'echo x >made; seq 1 100000' 2>"$WORK/piped.stderr" || status=$?
+		echo $status >"$WORK/piped.status"
+	} | head -n 1 >/dev/null
+	[ -s made ] || fail "a file is lost when nobody reads what is printed"
+	[ "$(cat "$WORK/piped.status")" = 125 ] || fail "nobody read what is printed: status $(cat "$WORK/piped.status")"
+	expect_line "$WORK/piped.stderr" 'not all that the program prints can be handed on: standard output: Broken pipe'
+	rm made
 
+fi
 # ---- a root file system ----
 
 mkdir -p root/bin root/etc elsewhere
