@@ -253,7 +253,7 @@ write_program() { # DIRECTORY
 
 # Standard input, which a terminal is not.
 copy_input() { # FILE
-	if [ -t 0 ]; then
+	if [ -t 0 ] || [ /dev/stdin -ef /dev/null ]; then
 		: >"$1"
 	else
 		long head -c $((MOST_BYTES + 1)) >"$1" || die "standard input cannot be taken along"
@@ -263,10 +263,11 @@ copy_input() { # FILE
 }
 
 # Sets `input_bytes`, `input_hash`, and `input_room`, what it adds to a disk that has some to spare.
-take_input() { # FILE
-	copy_input "$1"
-	input_bytes=$(stat -c %s "$1")
-	input_hash=$(hash_of "$1")
+take_input() {
+	mkdir "$scratch/own"
+	copy_input "$scratch/own/stdin"
+	input_bytes=$(stat -c %s "$scratch/own/stdin")
+	input_hash=$(hash_of "$scratch/own/stdin")
 	input_room=0
 	[ "$input_bytes" -lt $ROOM_FOR_INPUT ] || input_room=$(in_steps $((input_bytes * 5 / 4)))
 }
@@ -349,13 +350,9 @@ make_disk_of_tree() {
 
 # Sets `tree_hash`, of what is on a disk that we fill, for the recipe.
 make_disk() {
-	local directory=/ init='' list='' base_hash=''
-	if [ -z "$root" ]; then
-		directory=$(pwd -P && echo .)	# its name may end in a newline
-		directory=${directory%$'\n.'}
-	fi
-	mkdir "$scratch/own"
-	take_input "$scratch/own/stdin"
+	local directory=/ init='' base_hash=''
+	[ -n "$root" ] || directory=$PWD
+	[ -n "$input_hash" ] || take_input
 	if [ "$of_root" = image ]; then
 		make_disk_of_image
 	else

@@ -21,15 +21,20 @@ print_path() { # there|in PATH
 	printf '%s\0' "$@"
 }
 
+# Whether all that has a say may be listed, as far as the options show it.
+may_be_kept() {
+	[ "$use_kept" = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ "${#with[@]}$take_here" = 0no ] &&
+		[ -z "$root$observe${LAPLACE_REPRODUCES:-}${LAPLACE_LISTS_SYMBOLS:-}" ]
+}
+
 # Sets `list`, where the paths are kept; empty, if they cannot be.  Of arguments only those matter that name something:
 # with others, needs lists the same.
 find_list() {
 	list=''
-	[ "$use_kept" = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ "${#with[@]}$take_here" = 0no ] &&
-		[ -z "$root$observe${LAPLACE_REPRODUCES:-}${LAPLACE_LISTS_SYMBOLS:-}" ] || return 0
+	may_be_kept || return 0
 	list=$(
 		{
-			cat "$here"/{needs,disk.sh,kept.sh}
+			cat "$here"/{needs,disk.sh,kept.sh,arguments.sh,paths.sh}
 			printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "$clear_env" "${TZ-}" "${LD_LIBRARY_PATH-}" "$PATH"
 			each_path_of print_path "${arguments[@]:1}"
 		} | sha256sum
@@ -71,19 +76,20 @@ take_kept_disk() {
 	done
 }
 
+# Whether none of these changed since the run began, and so many at least are there.
+old_enough() { # LIST COUNT
+	states_of "$1" "$STATE" | tr '\n\0' ' \n' |
+		awk -v count="$2" -v began="$began" '$1 >= began { late = 1 } END { exit late || NR < count }'
+}
+
 # What needs listed is in $scratch/needs, and what it looked at in $scratch/looked and $scratch/passed; or it was more.
 keep_disk() { # BYTES
-	local state count
-	if [ -z "$list" ] || [ ! -e "$scratch/passed" ] || [ "$1" -gt $MOST_DISK_BYTES ]; then
+	local state
+	if [ -z "$list" ] || [ ! -e "$scratch/passed" ] || [ "$1" -gt $MOST_DISK_BYTES ] ||
+		! old_enough "$scratch/needs" "$(tr -cd '\0' <"$scratch/needs" | wc -c)" || ! old_enough "$scratch/looked" 0; then
+		list=''
 		return 0
 	fi
-	# all that is listed is still there, and as old as it has to be
-	count=$(tr -cd '\0' <"$scratch/needs" | wc -c)
-	{ states_of "$scratch/needs" "$STATE" && printf '\0' && states_of "$scratch/looked" "$STATE"; } | tr '\n\0' ' \n' |
-		awk -v count="$count" -v began="$began" '
-			$0 == "" && !listed { listed = NR }
-			$1 >= began { late = 1 }
-			END { exit late || listed != count + 1 }' || return 0
 	mkdir "$scratch/list"
 	cat "$scratch/needs" "$scratch/looked" >"$scratch/list/files"
 	mv "$scratch/passed" "$scratch/list/"
@@ -95,14 +101,14 @@ keep_disk() { # BYTES
 		mv "$cache/making-$$" "$cache/disk-$state-$base_hash"
 	fi
 	rm -rf "$cache/making-$$" "$cache/making-$$.list"
-	remove_old list-
-	remove_old disk-
+	remove_old list- $MOST_DISKS
+	remove_old disk- $MOST_DISKS
 }
 
 # Those that were used longest ago; what is being copied is only gone by its name.
-remove_old() { # PREFIX
+remove_old() { # PREFIX MOST
 	local old
-	find "$cache" -maxdepth 1 -name "$1*" -printf '%T@ %f\n' | sort -rn | tail -n +$((MOST_DISKS + 1)) |
+	find "$cache" -maxdepth 1 -name "$1*" -printf '%T@ %f\n' | sort -rn | tail -n +$(($2 + 1)) |
 		while read -r _ old; do
 			rm -rf "${cache:?}/${old:?}"
 		done

@@ -12,8 +12,7 @@
 find_here() {
 	local directory bytes
 	[ "$take_here" = yes ] || return 0
-	directory=$(pwd -P && echo .)
-	directory=${directory%$'\n.'}
+	directory=$PWD
 	[ "$directory" != / ] || die "--here: this is the root directory; --with names what is needed of it"
 	case $(realpath -m -- "${HOME:-/}")/ in
 	"$directory"/*)
@@ -158,8 +157,7 @@ observe_program() {
 	strace=$(type -P strace) || die "--observe wants strace, which this machine does not have (Debian: strace)"
 	copy_input "$scratch/input"
 	exec <"$scratch/input"
-	directory=$(pwd -P && echo .)
-	directory=${directory%$'\n.'}
+	directory=$PWD
 	print_environment
 	without_doubles "${variables[@]}"
 	limit=$timeout

@@ -108,7 +108,7 @@ print_made_of() {
 # What `laplace run` has to be given to do it again.
 print_command() {
 	local -i i
-	[ -n "$root" ] || put directory "$(pwd -P)"
+	[ -n "$root" ] || put directory "$PWD"
 	put option cpu "$cpu"
 	if [ "$usable" = 0 ]; then
 		put option memory "$memory"
