@@ -93,7 +93,7 @@ static void what_was_flushed_is_there(void **unused)
 	(void)unused;
 	assert_true(progress != MAP_FAILED);
 	stream_random(&stream, RECORDS, STREAM_RAW, 1);
-	for (uint64_t seed = 1; seed <= (trials ? strtoull(trials, NULL, 10) : 300); seed++) {
+	for (uint64_t seed = 1; seed <= (trials ? strtoull(trials, NULL, 10) : 120); seed++) {
 		uint64_t random = seed;
 		size_t target = next_random(&random) % RECORDS;
 		int status = 0;
