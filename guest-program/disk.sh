@@ -350,8 +350,7 @@ make_disk_of_tree() {
 
 # Sets `tree_hash`, of what is on a disk that we fill, for the recipe.
 make_disk() {
-	local directory=/ init='' base_hash=''
-	[ -n "$root" ] || directory=$PWD
+	local init='' base_hash=''
 	[ -n "$input_hash" ] || take_input
 	if [ "$of_root" = image ]; then
 		make_disk_of_image

@@ -10,9 +10,8 @@
 
 # Sets `taken_here`, options of needs; what would be far too much is refused.
 find_here() {
-	local directory bytes
+	local bytes
 	[ "$take_here" = yes ] || return 0
-	directory=$PWD
 	[ "$directory" != / ] || die "--here: this is the root directory; --with names what is needed of it"
 	case $(realpath -m -- "${HOME:-/}")/ in
 	"$directory"/*)
@@ -150,14 +149,13 @@ interpreters() { # LIST
 
 # Runs the program here, once, as this user, where it is to run in the guest, and with the same input.
 observe_program() {
-	local strace directory status=0 limit=0
+	local strace status=0 limit=0
 	local -a variables=()
 	[ -n "$observe" ] || return 0
 	step="--observe"
 	strace=$(type -P strace) || die "--observe wants strace, which this machine does not have (Debian: strace)"
 	copy_input "$scratch/input"
 	exec <"$scratch/input"
-	directory=$PWD
 	print_environment
 	without_doubles "${variables[@]}"
 	limit=$timeout

@@ -20,7 +20,9 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 	local name
 	local -a environment=() given=()
 	ready=''
-	may_be_kept && [ "$whole$swap${#keep[@]}" = no00 ] && find_kernel_env || return 0
+	# as what the arguments name, too
+	find_list
+	[ -n "$list" ] && [ "$whole$swap${#keep[@]}" = no00 ] && find_kernel_env || return 0
 	take_input
 	while [ "$1" != -- ]; do
 		case $1 in
@@ -29,10 +31,10 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 		esac
 		shift
 	done
-	for name in PATH HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}" "${!LAPLACE_@}"; do
+	for name in users_path HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}" "${!LAPLACE_@}"; do
 		environment+=("$name=${!name-}")
 	done
-	ready=$(printf '%s\0' "${given[@]}" "$@" "$users_path" "${environment[@]}" "$PWD" "$EUID" "${GROUPS[0]}" "$users_mask" "$laplace" \
+	ready=$(printf '%s\0' "${given[@]}" "$@" "$list" "$called" "${environment[@]}" "$EUID" "${GROUPS[0]}" "$users_mask" "$laplace" \
 		"$input_hash" | sha256sum)
 	ready=$cache/ready-${ready:0:32}
 }
