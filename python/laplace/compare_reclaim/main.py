@@ -31,7 +31,8 @@ def _show(runs: Runs, store: Store, program: list[str], json: bool) -> int:
         say.put(say.json_text(whole, 2) + "\n")
     else:
         where = store.directory
-        say.put(rows.text(table) + say.shown(f"{where}/table.csv has all numbers, {where}/report.html shows them") + "\n")
+        shown = say.shown(f"{where}/table.csv has all numbers, {where}/report.html shows them")
+        say.put(f"{rows.text(table)}{shown}\n")
     states = {row["state"] for row in table}
     return DAMAGED if State.DAMAGED.value in states else DONE if states == {"done"} else FAILED
 
@@ -45,19 +46,20 @@ def _carry_out(words: say.Options, program: list[str], runs: Runs, store: Store)
     if "dry-run" in options:
         say.put(_list(runs))
         return DONE
-    ended_by = Runner(runs, store, int(options["jobs"]), say.Progress(options.get("progress", "auto")), None).run()
+    progress = say.Progress(options.get("progress", "auto"))
+    ended_by = Runner(runs, store, int(options["jobs"]), progress, None).run()
     if ended_by:
         done = sum(pair.regret.is_done for pair in runs.pairs)
-        raise Failure(f"stopped by {signal_name(ended_by)}: {done} of {len(runs.pairs)} runs are done; run it again"
-                      " for the rest")
+        raise Failure(f"stopped by {signal_name(ended_by)}: {done} of {len(runs.pairs)} runs are done; run it"
+                      " again for the rest")
     return _show(runs, store, program, "json" in options)
 
 
 def main(words: say.Options) -> int:
     options, program = dict(words), [value for name, value in words if name == "program"]
     if os.geteuid() != 0 and "root" not in options:
-        raise wrong("the settings are root's in the guest, as which the program runs only if root runs this, or with"
-                    " --root")
+        raise wrong("the settings are root's in the guest, as which the program runs only if root runs this, or"
+                    " with --root")
     directory = os.path.realpath(options.get("output", os.path.basename(program[0]) + ".reclaim"))
     with Inputs(directory) as inputs:
         store = Store(directory)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A comparison as one page of HTML that needs nothing else: a picture for each of some numbers, over memory, with a
-line for each kind of LRU and swappiness; and all numbers.
+"""A comparison as one page of HTML that needs nothing else: a picture for each of some numbers, over memory,
+with a line for each kind of LRU and swappiness; and all numbers.
 """
 from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, NamedTuple
+from typing import Iterable, NamedTuple
 
 from laplace import say
 from laplace.compare_reclaim.rows import HEADS, Row, cells
@@ -61,37 +61,43 @@ def _axes(field: _Field, memories: list[int]) -> str:
         y, value = field.y(i * field.step), f"{i * field.step:.10g}"
         text += (f'<path d="M{_LEFT} {y}H{_WIDTH - _RIGHT}" stroke="#ddd"/>'
                  f'<text x="{_LEFT - 6}" y="{y}" dy="4" text-anchor="end">{value}</text>\n')
+    middle = 'text-anchor="middle"'
     for memory in memories:
-        text += f'<text x="{field.x(memory)}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{memory}</text>\n'
-    return text + (f'<text x="{(_LEFT + _WIDTH) / 2:.1f}" y="{_HEIGHT - 6}" text-anchor="middle">MiB for the program'
-                   "</text>\n")
+        text += f'<text x="{field.x(memory)}" y="{_HEIGHT - _BOTTOM + 18}" {middle}>{memory}</text>\n'
+    return text + f'<text x="{(_LEFT + _WIDTH) / 2}" y="{_HEIGHT - 6}" {middle}>MiB for the program</text>\n'
 
 
 def _line(field: _Field, points: list[tuple[int, float]], style: str, dots: bool) -> str:
     path = "M" + "L".join(f"{field.x(memory)} {field.y(value)}" for memory, value in points)
     text = f'<path d="{path}" fill="none" {style}/>\n'
     for memory, value in points if dots else ():
-        text += (f'<circle cx="{field.x(memory)}" cy="{field.y(value)}" r="3" {style}><title>{memory} MiB: '
+        text += (f'<circle cx="{field.x(memory)}" cy="{field.y(value)}" r="3" fill="#fff" {style}><title>{memory} MiB: '
                  f"{value:.10g}</title></circle>\n")
     return text
+
+
+def _stroke(lru: str, swappiness: int) -> str:
+    """By which of them it is."""
+    return f'stroke="{_COLOURS[lru]}" stroke-dasharray="{_DASHES[swappiness % len(_DASHES)]}"'
 
 
 def _draw(picture: _Picture, table: list[Row]) -> str:
     memories = sorted({row["memory"] for row in table})
     values = [row[picture.name] / picture.unit for row in table]
     field = _Field(memories, max(values))
-    text = (f'<figure><figcaption>{picture.title}</figcaption>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-            f'aria-label="{picture.title}" font-size="12">\n' + _axes(field, memories))
+    text = (f'<figure><figcaption>{picture.title}</figcaption>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}"'
+            f' role="img" aria-label="{picture.title}" font-size="12">\n{_axes(field, memories)}')
     swappinesses = sorted({row["swappiness"] for row in table})
     for lru, (i, swappiness) in itertools.product(_COLOURS, enumerate(swappinesses)):
         some = sorted((row for row in table if (row["lru"], row["swappiness"]) == (lru, swappiness)),
                       key=lambda row: row["memory"])
         if not some:
             continue
-        dash = f'stroke="{_COLOURS[lru]}" stroke-dasharray="{_DASHES[i % len(_DASHES)]}" stroke-width='
-        text += _line(field, [(row["memory"], row[picture.name] / picture.unit) for row in some], dash + '"2"', True)
+        style = f'{_stroke(lru, i)} stroke-width='
+        points = [(row["memory"], row[picture.name] / picture.unit) for row in some]
+        text += _line(field, points, style + '"2"', True)
         if picture.optimal:
-            text += _line(field, [(row["memory"], row["optimal"]) for row in some], dash + '"0.8"', False)
+            text += _line(field, [(row["memory"], row["optimal"]) for row in some], style + '"0.8"', False)
     return text + "</svg></figure>\n"
 
 
@@ -99,14 +105,14 @@ def _legend(table: list[Row]) -> str:
     swappinesses = sorted({row["swappiness"] for row in table})
     text = ""
     for lru, (i, swappiness) in itertools.product(_COLOURS, enumerate(swappinesses)):
-        text += (f'<svg width="40" height="10" style="display:inline"><path d="M0 5H40" stroke="{_COLOURS[lru]}" '
-                 f'stroke-width="2" stroke-dasharray="{_DASHES[i % len(_DASHES)]}"/></svg> {_NAMES[lru]}'
-                 f"{f', swappiness {swappiness}' if len(swappinesses) > 1 else ''} &#160; ")
+        of = f", swappiness {swappiness}" if len(swappinesses) > 1 else ""
+        text += ('<svg width="40" height="10" style="display:inline"><path d="M0 5H40" stroke-width="2"'
+                 f" {_stroke(lru, i)}/></svg> {_NAMES[lru]}{of} &#160; ")
     return f"<p>{text}</p>\n"
 
 
 def _table(table: list[Row]) -> str:
-    def line(cell: str, values: Any) -> str:
+    def line(cell: str, values: Iterable[str]) -> str:
         return "<tr>" + "".join(f"<{cell}>{escaped(value)}</{cell}>" for value in values) + "</tr>\n"
 
     return "<table>" + line("th", HEADS) + "".join(line("td", cells(row)) for row in table) + "</table>\n"
@@ -115,7 +121,8 @@ def _table(table: list[Row]) -> str:
 def page(table: list[Row], command: str) -> str:
     done = [row for row in table if "evicted" in row]
     pictures = "".join(_draw(picture, done) for picture in _PICTURES) if done else ""
+    legend = _legend(done) if done else ""
     return document(f"Reclaim: {command}", (
-        f'<p class="dim">{len(done)} of {len(table)} runs are done; laplace {say.version}.  docs/reclaim.md of Laplace '
-        f'says what each number means.</p>\n{_legend(done) if done else ""}<div class="curves">\n{pictures}</div>\n'
+        f'<p class="dim">{len(done)} of {len(table)} runs are done; laplace {say.version}.  docs/reclaim.md of'
+        f' Laplace says what each number means.</p>\n{legend}<div class="curves">\n{pictures}</div>\n'
         + _table(table)))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The numbers of a comparison: a row for each setting, of what the guest's kernel counted while the program ran,
-and of what `laplace regret` says.  docs/reclaim.md defines them.  A row has no numbers where there is no result.
+"""The numbers of a comparison: a row for each setting, of what the guest's kernel counted while the program
+ran, and of what `laplace regret` says.  docs/reclaim.md defines them.  A row has no numbers where there is no
+result.
 """
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from laplace.campaign.store import Store
 from laplace.compare_reclaim.runs import Pair, Runs
 
 _LINE = re.compile(r"(before|after) ([a-z_]{1,40}) ([0-9]{1,18})(?:\.([0-9]{2}))?")
-_COUNTED = ("seconds", "pgfault", "pgmajfault", "pgpgin", "pgpgout", "pswpin", "pswpout", "workingset_refault_anon",
-            "workingset_refault_file")
+_COUNTED = ("seconds", "pgfault", "pgmajfault", "pgpgin", "pgpgout", "pswpin", "pswpout",
+            "workingset_refault_anon", "workingset_refault_file")
 _JUDGED = ("evicted", "used", "ended", "never", "cut", "better", "written", "read_back", "optimal")
 _RECLAIMERS = ("kswapd", "direct", "cgroup", "other")
 Row = dict[str, Any]
@@ -89,8 +90,8 @@ def _numbers(counts: dict[str, int], judged: dict[str, Any]) -> Row:
         "avoidable_percent": share(avoidable, every["read_back"])}
 
 
-NUMBERS = tuple(_numbers(dict.fromkeys(_COUNTED, 0), {"all": dict.fromkeys(_JUDGED, 0), "by_reclaimer": dict.fromkeys(
-    _RECLAIMERS, {"evicted": 0})}))
+_NUMBERS = tuple(_numbers(dict.fromkeys(_COUNTED, 0), {
+    "all": dict.fromkeys(_JUDGED, 0), "by_reclaimer": dict.fromkeys(_RECLAIMERS, {"evicted": 0})}))
 
 
 def _parsed(store: Store, job: Job, parse: Callable[[str], Any], what: str) -> Any:
@@ -140,7 +141,7 @@ def text(table: list[Row]) -> str:
     return "".join(out)
 
 
-_CSV = ("memory", "lru", "swappiness", "state", *NUMBERS, "run", "regret")
+_CSV = ("memory", "lru", "swappiness", "state", *_NUMBERS, "run", "regret")
 
 
 def _cell(value: Any) -> str:

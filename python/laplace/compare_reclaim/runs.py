@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The jobs of a comparison: for each combination of memory, LRU and swappiness a run, with every reference, and
-what `laplace regret` says of its trace, which is removed then.
+"""The jobs of a comparison: for each combination of memory, LRU and swappiness a run, with every reference,
+and what `laplace regret` says of its trace, which is removed then.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from laplace.say import wrong
 _LRU = {"lists": "n", "generations": "y"}       # of /sys/kernel/mm/lru_gen/enabled
 _GUEST = ("cpu", "disk", "here", "kernel", "root", "seed", "swap", "timeout")       # options of laplace run
 _GUEST_SEVERAL = ("env", "take", "with")
-# What is counted meanwhile is all that the run prints on standard output; what the program prints goes elsewhere.
+# What is counted is all that the run prints on standard output; what the program prints goes elsewhere.
 _IN_GUEST = """
 set -eu
 echo %s >/sys/kernel/mm/lru_gen/enabled
@@ -74,14 +74,15 @@ def _once(option: str, values: list) -> list:
 
 
 def settings(options: dict[str, str]) -> list[Setting]:
-    """Each combination, in the order in which a table is read: two rows that differ in their LRU side by side."""
+    """Each combination; two rows that differ in their LRU are side by side."""
     kinds = _once("lru", options["lru"].split(","))
     for kind in kinds:
         if kind not in _LRU:
             raise wrong(f"--lru: '{kind}' is neither {' nor '.join(_LRU)}")
     memories = _numbers("usable-memory", options["usable-memory"], 32, 60000)
     values = _numbers("swappiness", options["swappiness"], 0, 200)
-    return [Setting(memory, kind, value) for memory, value, kind in itertools.product(memories, values, kinds)]
+    return [Setting(memory, kind, value)
+            for memory, value, kind in itertools.product(memories, values, kinds)]
 
 
 class Runs(JobList):
@@ -90,7 +91,8 @@ class Runs(JobList):
         super().__init__(inputs, options.get("bochs"))
         self._store, self._keeps = store, "keep-traces" in options
         found, guest = self._find(program[0], "root" in options), []
-        guest += [f"--{name}" + (f"={options[name]}" if options[name] else "") for name in _GUEST if name in options]
+        guest += [f"--{name}" + (f"={options[name]}" if options[name] else "")
+                  for name in _GUEST if name in options]
         guest += [f"--{name}={value}" for name, value in words if name in _GUEST_SEVERAL]
         # it is a shell that `laplace run' looks at
         guest += [f"--with={found}"] if found else []
@@ -108,8 +110,8 @@ class Runs(JobList):
         return path
 
     def _add_pair(self, setting: Setting, guest: list[str], program: list[str], inputs: list[str]) -> Pair:
-        labels = {"source": os.path.basename(program[0]), "memory": str(setting.memory), "lru": setting.lru,
-                  "swappiness": str(setting.swappiness)}
+        labels = {"source": os.path.basename(program[0]),
+                  **{name: str(value) for name, value in setting._asdict().items()}}
         script = _IN_GUEST % (_LRU[setting.lru], setting.swappiness)
         run = self.add(["run", "-q", "--clear-env", "-r", "none", "--events=reclaim", "-o", OUTPUT,
                         f"--usable-memory={setting.memory}", *guest, "--", "sh", "-c", script, "sh", *program],
