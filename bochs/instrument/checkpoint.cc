@@ -42,6 +42,7 @@
 #include "checkpoint_inputs.h"
 #include "conditions.h"
 #include "option.h"
+#include "passes.h"
 #include "recorder.h"
 #include "report.h"
 #include "segment.h"
@@ -159,6 +160,14 @@ static void remove_checkpoint(const char *path, uint64_t number)
 		laplace_complain("the old checkpoint %s cannot be removed: %s", path, strerror(errno));
 }
 
+/* Of one that another process makes segments from, or has them made from, others know when it may go. */
+static void remove_if_other(const char *path, uint64_t number);
+static void remove_others(void)
+{
+	if (laplace_option.pass == LPL_PASS_WHOLE)
+		for_each(remove_if_other);
+}
+
 /*
  * The last two are kept.  Where a run was killed before it had removed others, they are still there.
  * And where it is taken up at the last but one, the last is of a trace that is no longer there.
@@ -191,7 +200,7 @@ static void remove_other(const char *path, uint64_t)
 
 void laplace_checkpoints_make_way(bool removes)
 {
-	if (laplace_option.stage == LPL_STAGE_FILE && !laplace_resumes())
+	if (laplace_option.stage == LPL_STAGE_FILE && laplace_option.pass != LPL_PASS_SEGMENT && !laplace_resumes())
 		for_each(removes ? remove_other : refuse);
 }
 
@@ -213,6 +222,21 @@ static uint64_t this_program(void)
 	uint64_t number;
 
 	return laplace_digest_file("/proc/self/exe", &number) ? number : 0;
+}
+
+bool laplace_read_resume_point(const char *directory, struct laplace_resume_point *point)
+{
+	struct point_header header;
+	char path[NAME_SIZE + 16];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, POINT);
+	FILE *file = fopen(path, "rb");
+	const bool read = file && fread(&header, sizeof(header), 1, file) == 1 &&
+			  fread(point, sizeof(*point), 1, file) == 1;
+
+	if (file)
+		fclose(file);
+	return read;
 }
 
 static bool write_point(const char *directory)
@@ -317,6 +341,11 @@ void laplace_before_restore(const char *directory)
 bool laplace_resumes(void)
 {
 	return laplace_option_restores() && !(checkpoint.has_point && checkpoint.point.number == 0);
+}
+
+uint64_t laplace_checkpoint_number(void)
+{
+	return checkpoint.point.number;
 }
 
 /* Bochs writes without looking whether it can; the patches have it report failures. */
@@ -436,7 +465,13 @@ static void make(void)
 	point->tracer_refs = laplace.tracer_refs;
 	laplace_suspend(&point->collector);
 	name_directory(path, sizeof(path), point->number, "");
+	if (laplace_option.pass == LPL_PASS_SEGMENT)
+		laplace_end_segment(path, point);
 	if (!save(path)) {
+		if (laplace_option.pass == LPL_PASS_COUNT) {
+			laplace_complain("the checkpoint %s cannot be made: %s", path, strerror(errno));
+			laplace_leave_pass(1);
+		}
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));
 		point->number--;
@@ -447,7 +482,7 @@ static void make(void)
 		set_next();
 		return;
 	}
-	for_each(remove_if_other);
+	remove_others();
 	if (laplace_signals_leave()) {
 		/* What is closed is a run that goes on, and ends. */
 		laplace_continue(point->references, point->tracer_refs, point->on);
@@ -549,7 +584,7 @@ void laplace_restored(void)
 	laplace_continue(point->references, point->tracer_refs, point->on);
 	laplace_conditions_continue(point->started, point->stopped);
 	set_next();
-	for_each(remove_if_other);
+	remove_others();
 }
 
 /* A copy of it, or one that was moved, still names the trace where it was made: that is another one. */
@@ -601,29 +636,4 @@ void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks)
 	if (laplace_option.checkpoints || *laplace_option.snapshot)
 		laplace_inputs_begin();
 	set_next();
-}
-
-/* ---- files that are open while the machine runs ---- */
-
-/* A restored machine's memory is read from where it was saved; NULL: it may be written to, if not all fits. */
-FILE *laplace_open_memory(const char *path)
-{
-	const bool fits = SIM->get_param_num(BXPN_HOST_MEM_SIZE)->get() >= SIM->get_param_num(BXPN_MEM_SIZE)->get();
-
-	return fits ? fopen(path, "rb") : NULL;
-}
-
-/* The serial port's: to be continued after so many bytes, if there are so many; without any it is a new one. */
-FILE *laplace_open_output(const char *path, uint64_t length)
-{
-	FILE *file = length ? fopen(path, "r+b") : NULL;
-
-	if (file && (fseeko(file, 0, SEEK_END) || (uint64_t)ftello(file) < length ||
-		     ftruncate(fileno(file), (off_t)length) || fseeko(file, 0, SEEK_END))) {
-		laplace_complain("%s has not the %llu bytes that it had at the checkpoint", path,
-				 (unsigned long long)length);
-		fclose(file);
-		file = NULL;
-	}
-	return file ? file : fopen(path, "wb");
 }

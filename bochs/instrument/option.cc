@@ -122,6 +122,18 @@ static bool checkpoint(const struct parameter &, const char *v)
 	return true;
 }
 
+static bool pass(const struct parameter &, const char *v)
+{
+	laplace_option.pass_is_last = !strcmp(v, "last");
+	if (laplace_option.pass_is_last || !strcmp(v, "segment"))
+		laplace_option.pass = LPL_PASS_SEGMENT;
+	else if (!strcmp(v, "count"))
+		laplace_option.pass = LPL_PASS_COUNT;
+	else
+		return false;
+	return true;
+}
+
 static bool stage(const struct parameter &, const char *v)
 {
 	laplace_option.windows_only = !strcmp(v, "window");
@@ -201,6 +213,8 @@ static struct parameter parameters[] = {
 	{ "images", "evict:K",
 	  "Keep what each page holds when an LRU memory of K pages would evict it", text, INTO(images) },
 	{ "segment", "bytes:N|instructions:N", "Cut the trace into files of that size", OWN(segment) },
+	{ "pass", "count|segment|last", "A part in what `laplace record --jobs` makes: count and make checkpoints, or write "
+	  "the segment from one checkpoint to the next, or to the end", OWN(pass) },
 	{ "stage", "window|ring|reduce|file",
 	  "Go no further than this stage, to measure what it costs (file)", OWN(stage) },
 };

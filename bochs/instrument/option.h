@@ -30,6 +30,8 @@ struct laplace_option {
 	char images[32];		/* "": none */
 	bool segmented;			/* the trace is a manifest's ... */
 	struct lpl_segment_size segment;	/* ... and its segments end so */
+	enum lpl_pass pass;		/* of several processes that make it ... */
+	bool pass_is_last;		/* ... this segment is the last */
 	enum laplace_start_mode start;
 	/* conditions; "": none were given */
 	char start_when[LPL_WHEN_SIZE], stop[LPL_WHEN_SIZE], end[LPL_WHEN_SIZE];

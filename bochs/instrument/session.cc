@@ -31,6 +31,7 @@
 #include "duties.h"
 #include "guest_record.h"
 #include "option.h"
+#include "passes.h"
 #include "physical.h"
 #include "recorder.h"
 #include "report.h"
@@ -210,6 +211,7 @@ static void check_checkpoints(const struct lpl_windows *windows)
 		laplace_die("checkpoint=: it does not hold what windows=%s follow in the guest; "
 			    "windows of instructions can be used", laplace_option.windows);
 	laplace_option.segmented = true;
+	laplace_passes_check();
 }
 
 /* Does the choice go by more than tasks, which is all that windows distinguish?  Checks the choice. */
@@ -285,6 +287,7 @@ static void open_collection(void)
 	if (laplace_option.code && strcmp(laplace_option.reduce, "none") != 0)
 		laplace_die("code=on is for a trace of every reference: it needs reduce=none (laplace record, run: "
 			    "-r none)");
+	laplace_passes_begin();
 	windows = open_windows();
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
@@ -312,6 +315,8 @@ static void open_collection(void)
 	options.overwrite = laplace_option.overwrite;
 	options.segmented = laplace_option.segmented;
 	options.segment = laplace_option.segment;
+	options.pass = laplace_option.pass;
+	options.part_path = laplace_part_path();
 	laplace_checkpoint_resume(&options);
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?

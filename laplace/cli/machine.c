@@ -105,10 +105,8 @@ static int start(struct machine *machine, char **argv, int child_fd)
 
 /* ---- what it reports ---- */
 
-/* Read what is there.  Returns false at the pipe's end. */
-static bool read_statuses(struct machine *machine,
-			  void (*update)(const struct machine *machine, void *context),
-			  void *context)
+bool machine_read(struct machine *machine,
+		  void (*update)(const struct machine *machine, void *context), void *context)
 {
 	for (;;) {
 		char *start = machine->line, *end;
@@ -241,11 +239,11 @@ int machine_run(struct machine *machine, char **argv, int child_fd,
 		if (!ended)
 			lose_patience(machine);
 		/* after the pipe's end only the signal is waited for */
-		if (wait[1].fd >= 0 && !read_statuses(machine, update, context))
+		if (wait[1].fd >= 0 && !machine_read(machine, update, context))
 			wait[1].fd = -1;
 	}
 	if (!status && ended)
-		read_statuses(machine, update, context);
+		machine_read(machine, update, context);
 	close(machine->status_fd);
 	close(machine->signal_fd);
 	give_signals_back(machine);

@@ -49,4 +49,8 @@ int machine_prepare(struct machine *machine, bool debugger, int *child_fd);
 int machine_run(struct machine *machine, char **argv, int child_fd,
 		void (*update)(const struct machine *machine, void *context), void *context);
 
+/* Take the statuses that are there, calling `update` for each.  Returns false at the pipe's end. */
+bool machine_read(struct machine *machine,
+		  void (*update)(const struct machine *machine, void *context), void *context);
+
 #endif

@@ -19,6 +19,8 @@
 #include "find.h"
 #include "options.h"
 #include "record.h"
+#include "record_jobs.h"
+#include "record_parts.h"
 #include "replace.h"
 #include "say.h"
 
@@ -185,7 +187,7 @@ static void take_checkpoint(struct argp_state *state, const struct cli_option *o
 static void check_all(struct argp_state *state, void *config)
 {
 	static const char *const allowed[] = {
-		"--resume", "--bochs", "--instructions", "--json", "--progress", "--overwrite", NULL
+		"--resume", "--bochs", "--instructions", "--json", "--progress", "--overwrite", "--jobs", NULL
 	};
 	struct record_options *options = config;
 
@@ -193,7 +195,7 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "which machine?  Name a bochsrc");
 	if (options->resume && (options->words || cli_given_other(state, allowed)))
 		argp_error(state, "--resume goes on as the recording was begun: beside it there "
-			   "may be --bochs, --instructions, --json and --progress");
+			   "may be --bochs, --instructions, --jobs, --json and --progress");
 	if (*options->from && options->words && options->words[1])
 		argp_error(state, "--from: what follows MACHINE would be another machine's");
 	if (*options->from && *options->snapshot)
@@ -248,6 +250,9 @@ static const struct cli_option option_table[] = {
 	  .forwarded = true, .words = "on",
 	  .help = "Save the machine beside the trace, which is in segments then: every:20G "
 	  "(instructions), or when it is asked for (on)"},
+	{ "jobs", CLI_NUMBER, 'J', INTO(jobs), .argument = "N", .least = 1, .most = 1024,
+	  .help = "Trace what lies between checkpoints in N processes at a time, after a first pass that makes "
+	  "these; needs -r none and --checkpoint every:N" },
 	{ "snapshot", CLI_FILE, INTO(snapshot), .argument = "DIR", .take = take_path, .forwarded = true,
 	  .wrong = "%n is a directory that is made, not '%s'",
 	  .help = "Save the machine there, and end, when its guest says that it is ready (laplace-ctl ready); "
@@ -493,40 +498,6 @@ static int check_status_file(struct record_options *options)
 	return status;
 }
 
-/* Options of Bochs that leave it to us which machine runs, and that it runs. */
-static const struct {
-	const char *name;
-	bool value, debugger;
-} bochs_options[] = {
-	{ "-dbg", false, true }, { "-debugger", false, true }, { "-rc", true, false },
-	{ "-dbglog", true, false }, { "-log", true, false }, { "-unlock", false, false },
-	{ "-benchmark", true, false }, { "-dumpstats", true, false }, { "-q", false, false },
-};
-#define BOCHS_OPTIONS (sizeof(bochs_options) / sizeof(bochs_options[0]))
-
-/* What follows MACHINE: an option of ours is not handed to Bochs, which would not start. */
-static int check_extra(struct record_options *options)
-{
-	for (char **argument = options->extra; *argument; argument++) {
-		size_t i = 0;
-
-		if (**argument != '-')
-			continue;
-		while (i < BOCHS_OPTIONS && strcmp(*argument, bochs_options[i].name) != 0)
-			i++;
-		if (i == BOCHS_OPTIONS)
-			return cli_complain(CLI_USAGE, "'%s' after MACHINE: what follows MACHINE is "
-					    "for Bochs (-dbg, -rc FILE, -dbglog FILE, -log FILE, "
-					    "-unlock, -benchmark N, -dumpstats N, lines for the "
-					    "bochsrc); options of ours stand before it", *argument);
-		if (bochs_options[i].value && !*++argument)
-			return cli_complain(CLI_USAGE, "'%s' after MACHINE wants a value",
-					    bochs_options[i].name);
-		options->debugger |= bochs_options[i].debugger;
-	}
-	return CLI_DONE;
-}
-
 static int check_reduce(const char *spec)
 {
 	struct lpl_report report = { 0 };
@@ -570,9 +541,14 @@ int cmd_record(int argc, char **argv)
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
+	if (options.resume && options.jobs)
+		return record_jobs_resume(&options);
 	if (options.resume) {
 		options.output = options.resume;
 		status = cli_find_checkpoint(options.resume, trace, checkpoint);
+		if (!status && record_parts_are_there(trace))
+			status = cli_complain(CLI_USAGE, "%s: was begun with --jobs N, and goes on with it",
+					      options.resume);
 		if (!status)
 			status = find_bochs(&bochs, options.bochs);
 		if (!status)
@@ -586,16 +562,20 @@ int cmd_record(int argc, char **argv)
 	if (!status)
 		status = check_reduce(options.reduce);
 	if (!status)
-		status = check_extra(&options);
+		status = record_check_extra(&options);
 	if (!status)
 		status = check_machine(options.machine);
 	if (!status)
 		status = check_snapshots(&options);
+	if (!status && options.jobs)
+		status = record_jobs_check(&options);
 	if (!status)
 		status = check_output(trace, &options);
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
-	if (!status && !options.dry_run)
+	if (!status && !options.dry_run && options.jobs)
+		status = record_jobs(&options, bochs, trace);
+	else if (!status && !options.dry_run)
 		status = record_run(&options, bochs, trace, NULL);
 	else if (!status && options.json)
 		status = print_simulator(&options, bochs);

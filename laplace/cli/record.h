@@ -29,6 +29,7 @@ struct record_options {
 	const char *status_every, *level;	/* as they were given; NULL: the defaults */
 	bool walks, physical, code, dry_run;
 	uint64_t instructions;		/* expected; 0: not known */
+	unsigned int jobs;		/* 0: one process records */
 	bool overwrite, json;
 	enum cli_when progress;
 	char **words;		/* all that is no option: */
@@ -43,6 +44,17 @@ bool record_streams(const struct record_options *options);
 /* `reduce=..., start=..., ...': what the bochsrc's line has of these. */
 void record_print_parameters(const struct record_options *options, FILE *out);
 
+/* What follows MACHINE: is it for Bochs, and does it ask for its debugger?  Complains.  Returns a status. */
+int record_check_extra(struct record_options *options);
+
+/* `laplace: trace="...", ...`: the line that is added to the bochsrc, to be freed; NULL: no memory. */
+char *record_line(const struct record_options *options, const char *trace);
+/* PATH -q -f MACHINE EXTRA... [-r SNAPSHOT] LINE, to be freed without its words; NULL: no memory. */
+char **record_argv(const struct record_options *options, char *bochs, char *line);
+
+/* After the end: say what became of the trace, which is there, and how its machine ended.  Returns an exit status. */
+struct machine;
+int record_conclude(const struct record_options *options, const struct machine *machine, const char *trace);
 /*
  * Run `bochs`, which writes `trace`, an absolute path (not used where the trace streams); from
  * `checkpoint` on, if it is not NULL.  Reports on it, and returns an exit status.

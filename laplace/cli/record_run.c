@@ -17,8 +17,43 @@
 #include "record.h"
 #include "say.h"
 
-/* `laplace: trace="...", ...`: the line that is added to the bochsrc; NULL: no memory. */
-static char *make_line(const struct record_options *options, const char *trace, int child_fd)
+/* ---- its arguments ---- */
+
+/* Options of Bochs that leave it to us which machine runs, and that it runs. */
+static const struct {
+	const char *name;
+	bool value, debugger;
+} bochs_options[] = {
+	{ "-dbg", false, true }, { "-debugger", false, true }, { "-rc", true, false },
+	{ "-dbglog", true, false }, { "-log", true, false }, { "-unlock", false, false },
+	{ "-benchmark", true, false }, { "-dumpstats", true, false }, { "-q", false, false },
+};
+#define BOCHS_OPTIONS (sizeof(bochs_options) / sizeof(bochs_options[0]))
+
+/* An option of ours is not handed to Bochs, which would not start. */
+int record_check_extra(struct record_options *options)
+{
+	for (char **argument = options->extra; *argument; argument++) {
+		size_t i = 0;
+
+		if (**argument != '-')
+			continue;
+		while (i < BOCHS_OPTIONS && strcmp(*argument, bochs_options[i].name) != 0)
+			i++;
+		if (i == BOCHS_OPTIONS)
+			return cli_complain(CLI_USAGE, "'%s' after MACHINE: what follows MACHINE is "
+					    "for Bochs (-dbg, -rc FILE, -dbglog FILE, -log FILE, "
+					    "-unlock, -benchmark N, -dumpstats N, lines for the "
+					    "bochsrc); options of ours stand before it", *argument);
+		if (bochs_options[i].value && !*++argument)
+			return cli_complain(CLI_USAGE, "'%s' after MACHINE wants a value",
+					    bochs_options[i].name);
+		options->debugger |= bochs_options[i].debugger;
+	}
+	return CLI_DONE;
+}
+
+char *record_line(const struct record_options *options, const char *trace)
 {
 	char *line = NULL;
 	size_t size;
@@ -28,12 +63,21 @@ static char *make_line(const struct record_options *options, const char *trace, 
 		return NULL;
 	fprintf(out, "laplace: trace=\"%s\", ", trace);
 	record_print_parameters(options, out);
-	fprintf(out, ", status=%d", child_fd);
 	return fclose(out) == 0 ? line : NULL;
 }
 
-/* PATH -q -f MACHINE EXTRA... [-r SNAPSHOT] LINE, in memory of its own */
-static char **make_argv(const struct record_options *options, char *bochs, char *line)
+/* The same, with the descriptor to which its status goes. */
+static char *make_line(const struct record_options *options, const char *trace, int child_fd)
+{
+	char *given = record_line(options, trace), *line = NULL;
+
+	if (given && asprintf(&line, "%s, status=%d", given, child_fd) < 0)
+		line = NULL;
+	free(given);
+	return line;
+}
+
+char **record_argv(const struct record_options *options, char *bochs, char *line)
 {
 	static char quick[] = "-q", file[] = "-f", restore[] = "-r";
 	size_t extras = 0, n = 0;
@@ -253,6 +297,11 @@ static int open_stream(struct machine *machine, char trace[PATH_MAX])
 	return CLI_DONE;
 }
 
+int record_conclude(const struct record_options *options, const struct machine *machine, const char *trace)
+{
+	return conclude(options, machine, trace, &(struct stat){ 0 });
+}
+
 int record_run(const struct record_options *options, char *bochs, const char *trace,
 	       char *checkpoint)
 {
@@ -274,7 +323,7 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 		line = NULL;
 	if (line)
 		argv = checkpoint ? make_resume_argv(bochs, checkpoint, line) :
-				    make_argv(options, bochs, line);
+				    record_argv(options, bochs, line);
 	if (!argv) {
 		free(line);
 		return cli_complain(CLI_FAILED, "no memory");

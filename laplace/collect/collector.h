@@ -44,6 +44,18 @@ struct lpl_resume_point {
 	uint64_t word[192];
 };
 
+/* What is made of a recording in segments: all of it, or what has a part in making it by several processes. */
+enum lpl_pass {
+	LPL_PASS_WHOLE,
+	/*
+	 * Nothing is written but the manifest's first line: what there would be is counted, so that others can
+	 * write each segment from its resume point on.  For a trace of every reference.
+	 */
+	LPL_PASS_COUNT,
+	/* The segment that begins, as a file of another name, until another one would begin. */
+	LPL_PASS_SEGMENT
+};
+
 struct lpl_collector_options {
 	const char *path;		/* of the trace */
 	const struct lpl_plan *plan;
@@ -74,6 +86,8 @@ struct lpl_collector_options {
 	 */
 	bool segmented;
 	struct lpl_segment_size segment;
+	enum lpl_pass pass;
+	const char *part_path;		/* of a SEGMENT: a manifest of this name would name it */
 	/* where to continue, with the guest's state at that point; NULL: the trace is a new one */
 	const struct lpl_resume_point *resume_point;
 	const char *resume_guest;	/* as lpl_collector_save_guest() wrote it */
@@ -110,7 +124,7 @@ struct lpl_collector;
 /*
  * Open the trace and start the thread.  Errors as lpl_writer_open(), lpl_reducer_open(),
  * lpl_choice_parse() and lpl_choice_open(), LPL_ERR_IO without a thread, LPL_ERR_USAGE if `log` does
- * not go with the plan, `only` not with a resume point, or if what is at `status_path` is no status
+ * not go with the plan, `only` not with a resume point, a pass not with what is recorded, or if what is at `status_path` is no status
  * file, or the trace; *collector is NULL then.
  */
 enum lpl_error lpl_collector_open(struct lpl_collector **collector,
@@ -136,6 +150,14 @@ uint64_t lpl_collector_resume_point(const struct lpl_collector *collector,
  */
 enum lpl_error lpl_collector_save_guest(struct lpl_collector *collector, const char *path,
 					struct lpl_report *report);
+/* Are these two of the same recording, at the same place, whatever time each took to get there? */
+bool lpl_resume_points_agree(const struct lpl_resume_point *one, const struct lpl_resume_point *other);
+/*
+ * All that a recording of several processes wrote, beside its manifest PATH.part, becomes the trace: line[i] is what
+ * stands in the file "FILE.line" beside segment i + 1.  LPL_ERR_DAMAGED: it is not one trace.
+ */
+enum lpl_error lpl_collector_join(const char *path, char *const *line, size_t count, bool overwrite,
+				  struct lpl_report *report);
 /* A checkpoint failed, and the run continues without it; status lines count these. */
 void lpl_collector_checkpoint_failed(struct lpl_collector *collector);
 /*

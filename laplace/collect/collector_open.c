@@ -85,6 +85,7 @@ static void destroy(struct lpl_collector *c)
 	lpl_log_stream_free(&c->log);
 	lpl_block_refs_free(&c->refs);
 	lpl_only_close(&c->only);
+	lpl_block_count_free(&c->count);
 	lpl_guest_keeper_close(&c->guest);
 	lpl_status_file_close(&c->status_file);
 	lpl_status_free(&c->status);
@@ -106,7 +107,12 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 
 	if (!error && options->segmented)
 		error = lpl_guest_keeper_open(&c->guest, report);
-	if (!error && options->resume_point)
+	if (!error && c->pass != LPL_PASS_WHOLE)
+		error = !passes_blocks(c) || !options->segmented ?
+			lpl_fail(report, LPL_ERR_USAGE, "%s: only every reference, in segments, can be recorded "
+				 "by several processes", options->path) :
+			lpl_collector_open_pass(c, options, &writing, meta, report);
+	else if (!error && options->resume_point)
 		error = lpl_collector_resume(c, options, &writing, report);
 	else if (!error && options->segmented)
 		error = lpl_segments_open(&c->segments, options->path, meta, &writing,
@@ -133,7 +139,8 @@ static void connect_streams(struct lpl_collector *c)
 	c->stream.context = c;
 	c->refs.tracer_refs = &c->log.tracer_refs;
 	lpl_block_refs_init(&c->refs);
-	c->log.out = passes_blocks(c) ? lpl_writer_blocks(c->writer) : &c->refs.sink;
+	c->log.out = c->pass == LPL_PASS_COUNT ? &c->count.sink :
+		     passes_blocks(c) ? lpl_writer_blocks(c->writer) : &c->refs.sink;
 	c->log.writer = passes_blocks(c) ? c->writer : NULL;
 	c->log.flush = lpl_collector_flush;
 	c->log.on_event = lpl_collector_event;
@@ -165,6 +172,7 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for the collector");
 	c->plan = *options->plan;
 	c->stage = options->stage;
+	c->pass = options->pass;
 	c->status_file.fd = -1;
 	c->complain = options->complain;
 	c->file_ns = options->status_ns ? options->status_ns : STATUS_FILE_NS;

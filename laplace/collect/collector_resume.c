@@ -4,7 +4,6 @@
  * reducer holds nothing back.  It has to know how far everything was counted, the processor's state,
  * what the reducer's fences know, and, from a file, the guest's tasks and memory.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "base/host.h"
@@ -17,9 +16,7 @@ void lpl_collector_note_resume_point(struct lpl_collector *c)
 {
 	struct lpl_resume_data *point = &c->resume_point;
 
-	assert(c->segments != NULL && lpl_segments_is_empty(c->segments));
 	*point = (struct lpl_resume_data){
-		.segment = lpl_segments_number(c->segments),
 		.totals = *lpl_collector_totals(c),
 		.refs = c->has_log ? c->log.refs : 0,
 		.tracer_refs = lpl_collector_tracer_refs(c),
@@ -37,7 +34,8 @@ void lpl_collector_note_resume_point(struct lpl_collector *c)
 		.state = c->log.state,
 		.fence = lpl_reducer_fence(c->reducer),
 	};
-	lpl_writer_where(c->writer, &point->writer);
+	point->segment = lpl_collector_place(c, &point->writer);
+	point->hash = lpl_collector_hash(c);
 }
 
 uint64_t lpl_collector_resume_point(const struct lpl_collector *c, struct lpl_resume_point *point)
@@ -94,9 +92,7 @@ static void go_to(struct lpl_collector *c, const struct lpl_resume_data *point)
 	c->log.changed = true;
 }
 
-enum lpl_error lpl_collector_resume(struct lpl_collector *c,
-				   const struct lpl_collector_options *options,
-				   const struct lpl_writer_options *writing,
+enum lpl_error lpl_collector_go_to(struct lpl_collector *c, const struct lpl_collector_options *options,
 				   struct lpl_report *report)
 {
 	memcpy(&c->resume_point, options->resume_point, sizeof(c->resume_point));
@@ -105,7 +101,15 @@ enum lpl_error lpl_collector_resume(struct lpl_collector *c,
 				options->path);
 	go_to(c, &c->resume_point);
 	lpl_status_checkpoint(&c->status, options->resume_instr, c->resume_point.elapsed_ns);
-	LPL_TRY(lpl_guest_keeper_load(&c->guest, options->resume_guest, report));
+	return lpl_guest_keeper_load(&c->guest, options->resume_guest, report);
+}
+
+enum lpl_error lpl_collector_resume(struct lpl_collector *c,
+				   const struct lpl_collector_options *options,
+				   const struct lpl_writer_options *writing,
+				   struct lpl_report *report)
+{
+	LPL_TRY(lpl_collector_go_to(c, options, report));
 	return lpl_segments_continue(&c->segments, options->path, writing, &c->guest.keeper,
 				     c->resume_point.segment, &c->resume_point.writer, options->overwrite,
 				     report);

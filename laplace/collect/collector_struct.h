@@ -6,6 +6,7 @@
  *	collector_thread.c	the thread: from the ring through the reducer to the trace
  *	collector_status.c	what it reports, and what it does where the disk is full
  *	collector_resume.c	how another process continues where it was left
+ *	collector_pass.c	a part in a recording that several processes make
  *	collector_counts.c	how far it has counted
  */
 #ifndef LAPLACE_COLLECT_COLLECTOR_STRUCT_H
@@ -14,6 +15,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "block_count.h"
 #include "block_refs.h"
 #include "collector.h"
 #include "container/segments.h"
@@ -38,6 +40,7 @@ struct lpl_resume_data {
 	uint64_t checkpoints_failed;
 	struct lpl_block_state state;
 	struct lpl_fence fence;		/* the reducer's */
+	uint64_t hash;			/* of what a pass counted or wrote in the segment that ended */
 };
 _Static_assert(sizeof(struct lpl_resume_data) <= sizeof(struct lpl_resume_point), "room for it");
 
@@ -51,6 +54,8 @@ struct lpl_collector {
 	struct lpl_writer *writer;	/* NULL unless the stage is FILE */
 	struct lpl_segments *segments;	/* they own the writer; NULL: it has a file of its own */
 	struct lpl_guest_keeper guest;	/* for the segments */
+	enum lpl_pass pass;
+	struct lpl_block_count count;	/* of a pass that counts: it gets the blocks */
 	struct lpl_segment_size segment;	/* when they end */
 	uint64_t segment_instr;		/* the instruction count when this one began */
 	struct lpl_resume_data resume_point;	/* after the latest FLUSH that ended a segment */
@@ -118,12 +123,27 @@ bool lpl_collector_wait_for_room(void *collector, const struct lpl_report *why);
 
 /* ---- collector_resume.c ---- */
 
-/* A segment has begun: it is here. */
+/* A segment has begun, or those of a pass would: it is here. */
 void lpl_collector_note_resume_point(struct lpl_collector *c);
 /* Open the segments at options->resume_point, instead of new ones. */
 enum lpl_error lpl_collector_resume(struct lpl_collector *c,
 				   const struct lpl_collector_options *options,
 				   const struct lpl_writer_options *writing,
 				   struct lpl_report *report);
+/* What it counted until then, without the segments. */
+enum lpl_error lpl_collector_go_to(struct lpl_collector *c, const struct lpl_collector_options *options,
+				   struct lpl_report *report);
+
+/* ---- collector_pass.c ---- */
+
+/* Open what a pass other than WHOLE writes. */
+enum lpl_error lpl_collector_open_pass(struct lpl_collector *c,
+				       const struct lpl_collector_options *options,
+				       const struct lpl_writer_options *writing,
+				       const struct lpl_meta *meta, struct lpl_report *report);
+/* Where the stream is, for another process: the number of the segment that begins, and the writer's place. */
+uint64_t lpl_collector_place(const struct lpl_collector *c, struct lpl_writer_place *place);
+/* The hash of the references of the segment that a pass has ended. */
+uint64_t lpl_collector_hash(const struct lpl_collector *c);
 
 #endif

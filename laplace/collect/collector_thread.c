@@ -62,10 +62,13 @@ static enum lpl_error rotate(struct lpl_collector *c, struct lpl_report *report)
 enum lpl_error lpl_collector_flush(void *context, bool ends_segment, struct lpl_report *report)
 {
 	struct lpl_collector *c = context;
+	const bool counts = ends_segment && c->pass == LPL_PASS_COUNT;
 	const bool rotates = ends_segment && c->segments;
 	enum lpl_error error = rotates ? rotate(c, report) : flush_stream(c, report);
 
-	if (!error && rotates)
+	if (!error && counts)
+		lpl_block_count_end(&c->count, lpl_collector_events(c), lpl_collector_tracer_refs(c));
+	if (!error && (counts || rotates))
 		lpl_collector_note_resume_point(c);
 	else if (!error && c->writer)
 		error = lpl_writer_flush(c->writer, report);

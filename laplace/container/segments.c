@@ -25,6 +25,7 @@
 #include "manifest.h"
 #include "segment_names.h"
 #include "segments.h"
+#include "segments_join.h"
 #include "writer.h"
 
 #define META_SEGMENT_SIZE 24
@@ -36,6 +37,7 @@ struct lpl_segments {
 	char *stem;			/* of the names, as a path */
 	struct lpl_meta *meta;		/* of the present segment: the trace's, and which it is */
 	_Atomic uint64_t number;
+	bool alone;			/* there is no manifest, and no other segment */
 };
 
 /* ---- what was there before ---- */
@@ -158,11 +160,41 @@ static enum lpl_error put_begin(struct lpl_segments *s, struct lpl_report *repor
 	return put_line(s, lpl_manifest_begin_line(lpl_segments_base(s->stem), s->meta), report);
 }
 
+/* Of one that is alone the line is a file, which is there when all else is. */
+static enum lpl_error keep_line(const struct lpl_segments *s, const struct lpl_segment_facts *facts,
+				struct lpl_report *report)
+{
+	char *line = lpl_manifest_segment_line(lpl_segments_base(s->stem), facts);
+	char *file = lpl_segment_path(s->stem, facts->number, false), *path = NULL;
+	struct lpl_output output;
+	enum lpl_error error;
+
+	if (!line || !file || asprintf(&path, "%s.line", file) < 0) {
+		path = NULL;
+		error = lpl_fail(report, LPL_ERR_MEMORY, "no memory for a segment's line");
+	} else {
+		error = lpl_output_open(&output, path, true, report);
+	}
+	if (error == LPL_OK) {
+		error = lpl_output_write(&output, line, strlen(line), report);
+		if (error == LPL_OK)
+			error = lpl_output_commit(&output, report);
+		else
+			lpl_output_discard(&output);
+	}
+	free(path);
+	free(file);
+	free(line);
+	return error;
+}
+
 static enum lpl_error put_segment(struct lpl_segments *s, struct lpl_report *report)
 {
 	struct lpl_segment_facts facts = s->writer->file;
 
 	facts.number = lpl_segments_number(s);
+	if (s->alone)
+		return keep_line(s, &facts, report);
 	return put_line(s, lpl_manifest_segment_line(lpl_segments_base(s->stem), &facts), report);
 }
 
@@ -364,6 +396,74 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 	return error;
 }
 
+/* ---- several processes ---- */
+
+enum lpl_error lpl_segments_begin(const char *path, const struct lpl_meta *meta, bool overwrite,
+				  struct lpl_report *report)
+{
+	struct lpl_segments *s = calloc(1, sizeof(*s));
+	enum lpl_error error;
+
+	if (!s)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	s->manifest.fd = -1;
+	s->stem = lpl_segments_stem(path);
+	s->meta = lpl_meta_copy(meta);
+	error = s->stem && s->meta ? prepare(s, path, overwrite, report) :
+				     lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	destroy(s);	/* what was written stays */
+	return error;
+}
+
+static enum lpl_error open_own(struct lpl_segments *s, const char *path, const struct lpl_meta *meta,
+			       const struct lpl_writer_options *options, struct lpl_state_keeper *keeper,
+			       const struct lpl_writer_place *place, struct lpl_report *report)
+{
+	char *own = NULL;
+	enum lpl_error error;
+
+	if (place)
+		LPL_TRY(lpl_segments_meta(path, &s->meta, report));
+	else
+		s->meta = lpl_meta_copy(meta);
+	if (!s->stem || !s->meta)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	error = begin_segment(s, &own, report);
+	if (error == LPL_OK)
+		error = place ? lpl_writer_open_at(&s->writer, own, s->meta, options, place, keeper, true,
+						   report) :
+				lpl_writer_open(&s->writer, own, s->meta, options, true, report);
+	free(own);
+	if (error == LPL_OK)
+		s->writer->keeper = keeper;
+	return error;
+}
+
+enum lpl_error lpl_segments_open_alone(struct lpl_segments **result, const char *path, const char *own,
+				       const struct lpl_meta *meta,
+				       const struct lpl_writer_options *options,
+				       struct lpl_state_keeper *keeper, uint64_t number,
+				       const struct lpl_writer_place *place, struct lpl_report *report)
+{
+	struct lpl_segments *s = calloc(1, sizeof(*s));
+	enum lpl_error error;
+
+	*result = NULL;
+	if (!s)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	s->manifest.fd = -1;
+	lpl_short_name(s->manifest.name, path);
+	s->alone = true;
+	s->stem = lpl_segments_stem(own);
+	atomic_store_explicit(&s->number, number - 1, memory_order_relaxed);
+	error = open_own(s, path, meta, options, keeper, place, report);
+	if (error == LPL_OK)
+		*result = s;
+	else
+		destroy(s);
+	return error;
+}
+
 struct lpl_writer *lpl_segments_writer(struct lpl_segments *s)
 {
 	return s->writer;
@@ -394,6 +494,12 @@ enum lpl_error lpl_segments_rotate(struct lpl_segments *s, struct lpl_report *re
 		return lpl_writer_failed(writer, report);
 	if (lpl_segments_is_empty(s))
 		return LPL_OK;
+	if (s->alone) {
+		if (lpl_writer_flush(writer, NULL) == LPL_OK &&
+		    lpl_writer_end_file(writer, false, failure) == LPL_OK)
+			(void)put_segment(s, failure);
+		return failure->error == LPL_OK ? LPL_OK : lpl_writer_failed(writer, report);
+	}
 	/* what fails here stops the writer, too; room is kept for a line of the next one's, too */
 	if (lpl_writer_flush(writer, NULL) == LPL_OK && keep_room(s, 3, failure) == LPL_OK &&
 	    lpl_writer_room_for_next(writer, s->meta) == LPL_OK &&
@@ -411,7 +517,7 @@ enum lpl_error lpl_segments_close(struct lpl_segments *s, struct lpl_report *rep
 
 	/* nothing is missing, or the last segment reports it */
 	if (ended == LPL_OK || s->writer->ended_early) {
-		if (put_segment(s, &failure) == LPL_OK && put_end(s, &failure) == LPL_OK)
+		if (put_segment(s, &failure) == LPL_OK && !s->alone && put_end(s, &failure) == LPL_OK)
 			(void)lpl_output_commit(&s->manifest, &failure);
 		if (failure.error != LPL_OK && report)
 			*report = failure;

@@ -42,6 +42,17 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **segments, const char 
 				     struct lpl_state_keeper *keeper, uint64_t number,
 				     const struct lpl_writer_place *place, bool overwrite,
 				     struct lpl_report *report);
+/*
+ * One segment alone, which is to be the one with this number of the trace with the manifest PATH: as the file
+ * that a manifest OWN would name, and beside it, as "FILE.line", its line of the manifest, which is
+ * written last.  `place`: where the segment before it ended, and `meta` is not looked at, as PATH.part has it;
+ * NULL: it is the first.
+ */
+enum lpl_error lpl_segments_open_alone(struct lpl_segments **segments, const char *path, const char *own,
+				       const struct lpl_meta *meta,
+				       const struct lpl_writer_options *options,
+				       struct lpl_state_keeper *keeper, uint64_t number,
+				       const struct lpl_writer_place *place, struct lpl_report *report);
 /* Where to send the stream; owned by the segments, and not to be closed. */
 struct lpl_writer *lpl_segments_writer(struct lpl_segments *segments);
 
@@ -54,7 +65,7 @@ bool lpl_segments_is_empty(const struct lpl_segments *segments);
 /*
  * All that the writer was sent becomes the end of a segment, which is complete, on the disk and
  * in the manifest then; what is sent from here on belongs to the next one.  Nothing happens in a
- * segment that has no records yet.
+ * segment that has no records yet.  After one that is alone nothing may be sent any more.
  */
 enum lpl_error lpl_segments_rotate(struct lpl_segments *segments, struct lpl_report *report);
 

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A recording that several processes make: record --jobs N.
+ *
+ * A first pass runs the machine, counts what a trace of it would hold, and makes checkpoints.  Each interval between two
+ * of them is traced by a simulator of its own, which restores the one and has to arrive at the other in the same state;
+ * N run at a time, the first pass among them.  So the segments are those that one process would have written,
+ * and they are joined when all are there (record_parts.c).
+ *
+ * A checkpoint goes when the intervals before and after it are traced, and the first pass is stopped while more than a
+ * few wait for that, for each is as large as the guest's memory.  An interval that fails is traced again.  Whatever ends
+ * all of it, what was traced stays, and is gone on with.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/host.h"
+#include "find.h"
+#include "machine.h"
+#include "record_jobs.h"
+#include "record_parts.h"
+#include "say.h"
+
+#define TRIES 3			/* of an interval, before all is given up */
+#define LOOK_MS 100		/* between looks at what has changed */
+#define CHECKPOINTS_MORE 2	/* than there are jobs, before the first pass is stopped */
+
+struct process {
+	struct machine machine;		/* its pid, -1 for none, and its status */
+	uint64_t interval;
+};
+
+struct interval {
+	bool runs, kept;
+	unsigned int tries;
+};
+
+struct jobs {
+	const struct record_options *options;
+	const char *trace;
+	char *bochs;			/* that which logs every reference */
+	char **command;			/* that it began with; the last word is the bochsrc's line */
+	struct process first, *job;	/* the first pass; options->jobs others */
+	struct interval *interval;	/* made + 1 of them */
+	size_t room;
+	uint64_t made, gone;		/* checkpoints; of these, from the first on, no longer needed */
+	uint64_t kept;			/* intervals */
+	bool counted, stopped;		/* the first pass ended; or stands still */
+	bool failed, interrupted;	/* all of it ends */
+	struct cli_collection end;	/* how the first pass ended, and ... */
+	struct cli_collection last;	/* ... the last interval */
+	int last_status;		/* of waitpid() */
+	sigset_t before;		/* signals that were blocked */
+	int signal_fd;
+	uint64_t start_ns;
+};
+
+/* ---- processes ---- */
+
+static _Noreturn void become(const struct jobs *jobs, char *const *argv, int status_fd, int out)
+{
+	const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	/* a terminal's signals are ours; and without us it has no use */
+	(void)setpgid(0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)sigprocmask(SIG_SETMASK, &jobs->before, NULL);
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+	    dup2(out, STDERR_FILENO) >= 0 && fcntl(status_fd, F_SETFD, 0) == 0)
+		(void)execv(argv[0], argv);
+	_exit(127);
+}
+
+/* PATH WORDS... LINE, the line with what is this process's own.  Returns a status. */
+static int spawn(struct jobs *jobs, struct process *process, char *const *words, const char *line,
+		 const char *pass, int out)
+{
+	size_t count = 0;
+	char **argv, *own;
+	int fd[2];
+
+	while (words[count])
+		count++;
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return cli_complain(CLI_FAILED, "no pipe to a machine: %s", strerror(errno));
+	argv = calloc(count + 3, sizeof(*argv));
+	if (!argv || asprintf(&own, "%sstatus=%d, pass=\"%s\"", line, fd[1], pass) < 0) {
+		free(argv);
+		return cli_complain(CLI_FAILED, "no memory");
+	}
+	argv[0] = jobs->bochs;
+	memcpy(argv + 1, words, count * sizeof(*argv));
+	argv[count + 1] = own;
+	(void)fcntl(fd[0], F_SETFL, O_NONBLOCK);
+	process->machine = (struct machine){ .status_fd = fd[0] };
+	fflush(NULL);
+	process->machine.pid = fork();
+	if (process->machine.pid == 0)
+		become(jobs, argv, fd[1], out);
+	(void)close(fd[1]);
+	free(own);
+	free(argv);
+	if (process->machine.pid > 0)
+		return CLI_DONE;
+	(void)close(fd[0]);
+	return cli_complain(CLI_FAILED, "no process for a machine: %s", strerror(errno));
+}
+
+static void ignore(const struct machine *machine, void *context)
+{
+	(void)machine, (void)context;
+}
+
+static bool runs(const struct process *process)
+{
+	return process->machine.pid > 0;
+}
+
+/* Its status, as far as there is news; true: it has ended. */
+static bool has_ended(struct process *process)
+{
+	struct machine *machine = &process->machine;
+	const bool ended = waitpid(machine->pid, &machine->wait_status, WNOHANG) == machine->pid;
+
+	(void)machine_read(machine, ignore, NULL);
+	if (!ended)
+		return false;
+	machine->pid = -1;
+	(void)close(machine->status_fd);
+	return true;
+}
+
+static void kill_all(struct jobs *jobs)
+{
+	for (unsigned int i = 0; i <= jobs->options->jobs; i++) {
+		struct process *process = i < jobs->options->jobs ? &jobs->job[i] : &jobs->first;
+
+		if (!runs(process))
+			continue;
+		(void)kill(process->machine.pid, SIGKILL);
+		(void)waitpid(process->machine.pid, NULL, 0);
+		process->machine.pid = -1;
+		(void)close(process->machine.status_fd);
+	}
+}
+
+/* ---- from where ---- */
+
+/* As it began, or from a checkpoint; `log`: Bochs' own, or NULL for that of the bochsrc. */
+static int spawn_at(struct jobs *jobs, struct process *process, uint64_t checkpoint, char *log, const char *pass,
+		    int out)
+{
+	static char quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
+	char path[PATH_MAX], *at_checkpoint[] = { quick, unlock, restore, path, log, NULL };
+	char **words, *line;
+	size_t count = 0;
+	int status;
+
+	if (checkpoint > 0)
+		return record_checkpoint_path(path, jobs->trace, checkpoint) ?
+		       spawn(jobs, process, at_checkpoint, "laplace: ", pass, out) : CLI_FAILED;
+	while (jobs->command[count])
+		count++;
+	words = calloc(count + 3, sizeof(*words));
+	if (!words || asprintf(&line, "%s, ", jobs->command[count - 1]) < 0) {
+		free(words);
+		return cli_complain(CLI_FAILED, "no memory");
+	}
+	words[0] = unlock;
+	memcpy(words + 1, jobs->command, (count - 1) * sizeof(*words));
+	words[count] = log;
+	status = spawn(jobs, process, words, line, pass, out);
+	free(line);
+	free(words);
+	return status;
+}
+
+static int begin_interval(struct jobs *jobs, struct process *process, uint64_t interval)
+{
+	const char *pass = jobs->counted && interval == jobs->made ? "last" : "segment";
+	char path[PATH_MAX], log[PATH_MAX + 16], own[PATH_MAX];
+	int status = record_part_clear(jobs->trace, interval), out;
+
+	if (status)
+		return status;
+	if (!record_part_path(path, jobs->trace, interval, "log") ||
+	    !record_part_path(own, jobs->trace, interval, "bochs.log"))
+		return cli_complain(CLI_USAGE, "%s: the path is too long", jobs->trace);
+	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (out < 0)
+		return cli_complain(CLI_FAILED, "%s: cannot be made: %s", path, strerror(errno));
+	snprintf(log, sizeof(log), "log: \"%s\"", own);
+	process->interval = interval;
+	status = spawn_at(jobs, process, interval, log, pass, out);
+	(void)close(out);
+	if (!status)
+		jobs->interval[interval].runs = true;
+	return status;
+}
+
+/* ---- what has ended ---- */
+
+/* The last thing that it said. */
+static void say_why(const struct jobs *jobs, uint64_t interval, char why[512])
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t room = 0;
+	FILE *file = record_part_path(path, jobs->trace, interval, "log") ? fopen(path, "re") : NULL;
+
+	snprintf(why, 512, "it said nothing");
+	while (file && getline(&line, &room, file) > 0)
+		if (strncmp(line, "laplace: ", 9) == 0)
+			snprintf(why, 512, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+/* It ended where the first pass had come, and as that did. */
+static bool is_as_counted(const struct jobs *jobs, const struct process *process)
+{
+	const struct cli_collection *s = &process->machine.status;
+	const int status = process->machine.wait_status;
+
+	if (!jobs->counted || process->interval < jobs->made)
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return WIFEXITED(status) && s->ended && strcmp(s->end, jobs->end.end) == 0 &&
+	       s->instructions == jobs->end.instructions && s->references == jobs->end.references &&
+	       s->events == jobs->end.events;
+}
+
+static void take_interval(struct jobs *jobs, struct process *process)
+{
+	struct interval *interval = &jobs->interval[process->interval];
+	char why[512];
+
+	interval->runs = false;
+	if (is_as_counted(jobs, process)) {
+		if (jobs->counted && process->interval == jobs->made) {
+			jobs->last = process->machine.status;
+			jobs->last_status = process->machine.wait_status;
+		}
+		jobs->failed |= record_part_keep(jobs->trace, process->interval) != CLI_DONE;
+		interval->kept = !jobs->failed;
+		jobs->kept += interval->kept;
+		return;
+	}
+	say_why(jobs, process->interval, why);
+	if (++interval->tries < TRIES) {
+		cli_complain(0, "%s: the segment from checkpoint %" PRIu64 " on failed, and is traced again: %s",
+			     jobs->options->output, process->interval, why);
+		return;
+	}
+	jobs->failed = true;
+	cli_complain(0, "%s: the segment from checkpoint %" PRIu64 " on failed %d times: %s", jobs->options->output,
+		     process->interval, TRIES, why);
+}
+
+static void take_first(struct jobs *jobs)
+{
+	const struct cli_collection *s = &jobs->first.machine.status;
+
+	jobs->stopped = false;
+	if (!WIFEXITED(jobs->first.machine.wait_status) || !s->ended || strcmp(s->end, "quit") == 0 ||
+	    strcmp(s->end, "full") == 0) {
+		jobs->failed = true;
+		cli_complain(0, "%s: the first pass did not come to its end; its messages above say why",
+			     jobs->options->output);
+		return;
+	}
+	while (record_has_checkpoint(jobs->trace, jobs->made + 1))
+		jobs->made++;
+	jobs->end = *s;
+	jobs->counted = true;
+	jobs->failed |= record_parts_end(jobs->trace, s, jobs->made) != CLI_DONE;
+}
+
+static void take_ended(struct jobs *jobs)
+{
+	for (unsigned int i = 0; i < jobs->options->jobs; i++)
+		if (runs(&jobs->job[i]) && has_ended(&jobs->job[i]))
+			take_interval(jobs, &jobs->job[i]);
+	if (runs(&jobs->first) && has_ended(&jobs->first))
+		take_first(jobs);
+}
+
+/* ---- what is next ---- */
+
+/* All intervals up to the one that begins at the last checkpoint. */
+static bool know_intervals(struct jobs *jobs)
+{
+	const size_t had = jobs->room;
+
+	while (!jobs->counted && record_has_checkpoint(jobs->trace, jobs->made + 1))
+		jobs->made++;
+	if (!lpl_reserve(jobs->interval, jobs->room, jobs->made + 1))
+		return false;
+	if (jobs->room > had)
+		memset(jobs->interval + had, 0, (jobs->room - had) * sizeof(*jobs->interval));
+	return true;
+}
+
+static void remove_checkpoints(struct jobs *jobs)
+{
+	while (jobs->gone < jobs->made && jobs->interval[jobs->gone].kept && jobs->interval[jobs->gone + 1].kept &&
+	       (jobs->counted || jobs->gone + 1 < jobs->made))
+		record_checkpoint_remove(jobs->trace, ++jobs->gone);
+}
+
+/* The first pass waits while there are too many. */
+static void hold_first(struct jobs *jobs)
+{
+	const bool stops = jobs->made - jobs->gone > jobs->options->jobs + CHECKPOINTS_MORE;
+
+	if (!runs(&jobs->first) || stops == jobs->stopped)
+		return;
+	(void)kill(jobs->first.machine.pid, stops ? SIGSTOP : SIGCONT);
+	jobs->stopped = stops;
+}
+
+static void begin_others(struct jobs *jobs)
+{
+	/* where its end is not known yet, an interval waits */
+	const uint64_t most = jobs->counted ? jobs->made + 1 : jobs->made;
+	unsigned int running = runs(&jobs->first) && !jobs->stopped;
+	uint64_t next = 0;
+
+	for (unsigned int i = 0; i < jobs->options->jobs; i++)
+		running += runs(&jobs->job[i]);
+	for (unsigned int i = 0; i < jobs->options->jobs && !jobs->failed; i++) {
+		while (next < most && (jobs->interval[next].kept || jobs->interval[next].runs))
+			next++;
+		if (running >= jobs->options->jobs || next >= most)
+			return;
+		if (runs(&jobs->job[i]))
+			continue;
+		jobs->failed |= begin_interval(jobs, &jobs->job[i], next) != CLI_DONE;
+		running++;
+	}
+}
+
+static void take_signals(struct jobs *jobs)
+{
+	struct pollfd wait = { .fd = jobs->signal_fd, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	(void)poll(&wait, 1, LOOK_MS);
+	while (read(jobs->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		jobs->interrupted |= info.ssi_signo != SIGCHLD;
+}
+
+static void show(const struct jobs *jobs, struct cli_progress *progress)
+{
+	if (!cli_progress_due(progress))
+		return;
+	cli_progress_line(progress, "%s%" PRIu64 " M instructions, %" PRIu64 " checkpoints, %" PRIu64
+			  " segments traced%s", jobs->counted ? "counted: " : "",
+			  (jobs->counted ? jobs->end.instructions : jobs->first.machine.status.instructions) / 1000000,
+			  jobs->made, jobs->kept, jobs->stopped ? "; the first pass waits for them" : "");
+}
+
+static void run(struct jobs *jobs)
+{
+	struct cli_progress progress;
+
+	cli_progress_start(&progress, jobs->options->progress);
+	while (!jobs->failed && !jobs->interrupted && !(jobs->counted && jobs->kept == jobs->made + 1)) {
+		if (!know_intervals(jobs)) {
+			jobs->failed = true;
+			cli_complain(0, "no memory");
+			break;
+		}
+		remove_checkpoints(jobs);
+		hold_first(jobs);
+		begin_others(jobs);
+		take_signals(jobs);
+		take_ended(jobs);
+		show(jobs, &progress);
+	}
+	cli_progress_clear(&progress);
+	kill_all(jobs);
+}
+
+/* ---- begin ---- */
+
+int record_jobs_check(const struct record_options *options)
+{
+	const char *why = NULL;
+
+	if (options->resume)
+		return CLI_DONE;
+	if (strcmp(options->output, "-") == 0)
+		why = "standard output is one stream";
+	else if (!options->checkpoint || strncmp(options->checkpoint, "every:", 6) != 0)
+		why = "the parts are those between checkpoints: say --checkpoint every:N";
+	else if (strcmp(options->reduce, "none") != 0)
+		why = "only every reference (-r none) costs more than the first pass, which such a reduction would be, too";
+	else if (*options->control)
+		why = "a request at a control socket comes once";
+	else if (options->segment)
+		why = "segments end at checkpoints, and not by --segment";
+	else if (*options->only || *options->windows || *options->snapshot)
+		why = "--only, --windows and --snapshot are not for it";
+	else if (strstr(options->end, "bytes:") || strstr(options->end, "seconds:"))
+		why = "an end by bytes or seconds does not repeat";
+	else if (options->debugger)
+		why = "Bochs' debugger is one process";
+	return why ? cli_complain(CLI_USAGE, "--jobs: %s", why) : CLI_DONE;
+}
+
+/* What a first pass begins with that is not a checkpoint; its line is the last word. */
+static int make_command(struct jobs *jobs)
+{
+	const struct record_options *options = jobs->options;
+	char *line = record_line(options, jobs->trace), **argv = NULL;
+	int status;
+
+	if (line)
+		argv = record_argv(options, jobs->bochs, line);
+	status = argv ? record_parts_begin(jobs->trace, argv + 1, options->overwrite) :
+			cli_complain(CLI_FAILED, "no memory");
+	free(argv);
+	free(line);
+	return status ? status : record_parts_command(jobs->trace, &jobs->command);
+}
+
+/* Where it was cut off. */
+static int find_state(struct jobs *jobs)
+{
+	uint64_t first, last;
+	char part[PATH_MAX + 8];
+
+	record_find_checkpoints(jobs->trace, &first, &last);
+	jobs->counted = record_parts_ended(jobs->trace, &jobs->end, &jobs->made);
+	if (!jobs->counted)
+		jobs->made = last;
+	jobs->gone = first ? first - 1 : jobs->counted ? jobs->made : 0;
+	if (!know_intervals(jobs))
+		return cli_complain(CLI_FAILED, "no memory");
+	/* how the last one ended is to be known */
+	for (uint64_t i = 0; i < jobs->made; i++)
+		jobs->kept += jobs->interval[i].kept = record_part_is_kept(jobs->trace, i);
+	/* where there is nothing, the first pass begins once more */
+	snprintf(part, sizeof(part), "%s.part", jobs->trace);
+	if (!jobs->counted && jobs->made == 0)
+		(void)unlink(part);
+	return record_parts_command(jobs->trace, &jobs->command);
+}
+
+static int begin(struct jobs *jobs)
+{
+	int status = jobs->options->resume ? find_state(jobs) : make_command(jobs);
+
+	if (!status && !jobs->counted)
+		status = spawn_at(jobs, &jobs->first, jobs->made, NULL, "count", STDERR_FILENO);
+	return status;
+}
+
+static void hold_signals(struct jobs *jobs)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	lpl_add_unless_ignored(&mask, SIGINT);
+	lpl_add_unless_ignored(&mask, SIGTERM);
+	lpl_add_unless_ignored(&mask, SIGHUP);
+	sigaddset(&mask, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &mask, &jobs->before);
+	jobs->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* ---- the end ---- */
+
+static int finish(struct jobs *jobs)
+{
+	const char *line = jobs->command[0];
+	struct machine machine = { .status = jobs->last, .wait_status = jobs->last_status };
+	const double seconds = (double)(lpl_now_ns() - jobs->start_ns) / 1e9;
+	int status;
+
+	for (char **word = jobs->command; *word; word++)
+		line = *word;
+	status = record_parts_join(jobs->trace, jobs->made + 1, strstr(line, "overwrite=\"on\"") != NULL);
+	if (status)
+		return status;
+	machine.status.elapsed_ns = lpl_now_ns() - jobs->start_ns;
+	machine.status.mean.instructions = (uint64_t)((double)machine.status.instructions / seconds);
+	return record_conclude(jobs->options, &machine, jobs->trace);
+}
+
+int record_jobs(const struct record_options *options, const char *bochs, const char *trace)
+{
+	struct jobs jobs = { .options = options, .trace = trace, .signal_fd = -1, .start_ns = lpl_now_ns() };
+	int status = CLI_DONE;
+
+	jobs.first.machine.pid = -1;
+	jobs.job = calloc(options->jobs, sizeof(*jobs.job));
+	if (!jobs.job || asprintf(&jobs.bochs, "%s-all", bochs) < 0)
+		return cli_complain(CLI_FAILED, "no memory");
+	for (unsigned int i = 0; i < options->jobs; i++)
+		jobs.job[i].machine.pid = -1;
+	hold_signals(&jobs);
+	status = begin(&jobs);
+	if (!status)
+		run(&jobs);
+	if (!status && (jobs.failed || jobs.interrupted))
+		status = cli_complain(CLI_FAILED, "%s: %s; %" PRIu64 " segments are whole, and laplace record --resume %s "
+				      "--jobs %u goes on", options->output, jobs.failed ? "failed" : "interrupted",
+				      jobs.kept, options->output, options->jobs);
+	else if (!status)
+		status = finish(&jobs);
+	if (jobs.signal_fd >= 0)
+		(void)close(jobs.signal_fd);
+	if (jobs.command)
+		free(jobs.command[0]);
+	free(jobs.command);
+	free(jobs.interval);
+	free(jobs.bochs);
+	free(jobs.job);
+	return status;
+}
+
+int record_jobs_resume(struct record_options *options)
+{
+	char trace[PATH_MAX], *bochs = NULL;
+	int status = record_parts_find(options->resume, trace);
+
+	options->output = options->resume;
+	if (!status)
+		status = find_bochs(&bochs, options->bochs);
+	if (!status)
+		status = record_jobs(options, bochs, trace);
+	free(bochs);
+	return status;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The files that stand beside a trace while several processes make it; see record_parts.h.
+ *
+ * A segment gets its name by a rename when all of it is on the disk; that it has it is known from a file `kept`, which
+ * is made after that.  So whatever is cut off is done once more.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/output.h"
+#include "collect/collector.h"
+#include "record_parts.h"
+#include "say.h"
+
+static const char COMMAND[] = "command", END[] = "end", KEPT[] = "kept", LINE[] = ".line";
+
+/* ---- names ---- */
+
+bool record_part_path(char path[PATH_MAX], const char *trace, uint64_t interval, const char *file)
+{
+	return snprintf(path, PATH_MAX, "%s.jobs/%06" PRIu64 "%s%s", trace, interval, *file ? "/" : "", file) <
+	       PATH_MAX;
+}
+
+bool record_checkpoint_path(char path[PATH_MAX], const char *trace, uint64_t number)
+{
+	return snprintf(path, PATH_MAX, "%s.checkpoint.%06" PRIu64, trace, number) < PATH_MAX;
+}
+
+bool record_has_checkpoint(const char *trace, uint64_t number)
+{
+	char path[PATH_MAX];
+
+	return record_checkpoint_path(path, trace, number) && access(path, F_OK) == 0;
+}
+
+/* A file of all of it. */
+static bool own_path(char path[PATH_MAX], const char *trace, const char *file)
+{
+	return snprintf(path, PATH_MAX, "%s.jobs%s%s", trace, *file ? "/" : "", file) < PATH_MAX;
+}
+
+static int cannot(const char *path, const char *what)
+{
+	return cli_complain(CLI_FAILED, "%s: cannot be %s: %s", path, what, strerror(errno));
+}
+
+void record_find_checkpoints(const char *trace, uint64_t *first, uint64_t *last)
+{
+	static const char mark[] = ".checkpoint.";
+	const char *slash = strrchr(trace, '/'), *base = slash ? slash + 1 : trace;
+	const size_t length = strlen(base);
+	char folder[PATH_MAX];
+	struct dirent *entry;
+	DIR *directory;
+
+	*first = *last = 0;
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - trace) : 2, slash ? trace : "./");
+	directory = opendir(folder);
+	while (directory && (entry = readdir(directory))) {
+		const char *digits = entry->d_name + length + strlen(mark);
+
+		if (strncmp(entry->d_name, base, length) != 0 ||
+		    strncmp(entry->d_name + length, mark, strlen(mark)) != 0 ||
+		    strlen(digits) < 6 || digits[strspn(digits, "0123456789")])
+			continue;
+		const uint64_t number = strtoull(digits, NULL, 10);
+
+		*first = !*first || number < *first ? number : *first;
+		*last = number > *last ? number : *last;
+	}
+	if (directory)
+		closedir(directory);
+}
+
+/* ---- files ---- */
+
+/* A directory with files and such directories; one that is not there is gone.  A link is none. */
+static bool remove_all(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	bool good = true;
+	char inner[PATH_MAX];
+
+	if (!directory)
+		return errno == ENOENT;
+	while (good && (entry = readdir(directory))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		good = unlinkat(fd, entry->d_name, 0) == 0 || errno == ENOENT ||
+		       (errno == EISDIR && snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name) <
+						   (int)sizeof(inner) && remove_all(inner));
+	}
+	closedir(directory);
+	return good && (rmdir(path) == 0 || errno == ENOENT);
+}
+
+/* All of it or nothing, and on the disk. */
+static int write_file(const char *path, const char *bytes, size_t size)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_output output;
+
+	if (lpl_output_open(&output, path, true, &report) != LPL_OK)
+		return cli_report(&report);
+	if (lpl_output_write(&output, bytes, size, &report) == LPL_OK)
+		(void)lpl_output_commit(&output, &report);
+	else
+		lpl_output_discard(&output);
+	return report.error == LPL_OK ? CLI_DONE : cli_report(&report);
+}
+
+/* With a byte of zero after it; to be freed; NULL: see errno. */
+static char *read_file(const char *path, size_t *size)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t got = file ? getdelim(&text, &room, EOF, file) : -1;
+
+	if (file)
+		fclose(file);
+	if (got < 0) {
+		free(text);
+		return NULL;
+	}
+	*size = (size_t)got;
+	return text;
+}
+
+/* ---- the whole ---- */
+
+bool record_parts_are_there(const char *trace)
+{
+	char path[PATH_MAX];
+
+	return own_path(path, trace, COMMAND) && access(path, F_OK) == 0;
+}
+
+int record_parts_find(const char *given, char trace[PATH_MAX])
+{
+	const char *slash = strrchr(given, '/');
+	char folder[PATH_MAX];
+
+	if (snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - given) : 1, slash ? given : ".") <
+		    (int)sizeof(folder) && realpath(folder, trace)) {
+		const size_t length = strlen(trace);
+
+		if (snprintf(trace + length, PATH_MAX - length, "%s%s", strcmp(trace, "/") ? "/" : "",
+			     slash ? slash + 1 : given) < (int)(PATH_MAX - length) &&
+		    record_parts_are_there(trace))
+			return CLI_DONE;
+	}
+	return cli_complain(CLI_FAILED, "%s: no recording of that name was begun with --jobs", given);
+}
+
+int record_parts_begin(const char *trace, char *const *command, bool overwrite)
+{
+	char path[PATH_MAX], *text = NULL;
+	size_t size = 0;
+	FILE *out;
+	int status;
+
+	if (!own_path(path, trace, ""))
+		return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
+	if (access(path, F_OK) == 0 && !overwrite)
+		return cli_complain(CLI_FAILED, "%s: is there already, of a recording with --jobs that did not end; "
+				    "--resume goes on with it, --overwrite removes it", path);
+	if (!remove_all(path))
+		return cannot(path, "removed");
+	if (mkdir(path, 0777) < 0)
+		return cannot(path, "made");
+	out = open_memstream(&text, &size);
+	for (; out && *command; command++)
+		(void)fwrite(*command, 1, strlen(*command) + 1, out);
+	if (!out || fclose(out) != 0)
+		return cli_complain(CLI_FAILED, "no memory");
+	status = own_path(path, trace, COMMAND) ? write_file(path, text, size) : CLI_FAILED;
+	free(text);
+	return status;
+}
+
+int record_parts_command(const char *trace, char ***command)
+{
+	char path[PATH_MAX], *text, **word;
+	size_t size, words = 0;
+
+	if (!own_path(path, trace, COMMAND) || !(text = read_file(path, &size)))
+		return cli_complain(CLI_FAILED, "%s: is no recording that was begun with --jobs", trace);
+	for (size_t i = 0; i < size; i++)
+		words += text[i] == '\0';
+	word = calloc(words + 1, sizeof(*word));
+	if (!word || words == 0) {
+		free(text);
+		free(word);
+		return cli_complain(CLI_FAILED, "%s: cannot be read", path);
+	}
+	for (size_t i = 0, at = 0; i < words; i++) {
+		word[i] = text + at;
+		at += strlen(text + at) + 1;
+	}
+	*command = word;
+	return CLI_DONE;
+}
+
+/* ---- an interval ---- */
+
+int record_part_clear(const char *trace, uint64_t interval)
+{
+	char path[PATH_MAX];
+
+	if (!record_part_path(path, trace, interval, ""))
+		return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
+	if (!remove_all(path))
+		return cannot(path, "removed");
+	return mkdir(path, 0777) < 0 ? cannot(path, "made") : CLI_DONE;
+}
+
+/* The line that its segment has in the manifest, the only file of that ending; false: it has none. */
+static bool find_line(char path[PATH_MAX], const char *trace, uint64_t interval)
+{
+	DIR *directory = record_part_path(path, trace, interval, "") ? opendir(path) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	while (directory && !found && (entry = readdir(directory))) {
+		const size_t length = strlen(entry->d_name);
+
+		found = length > strlen(LINE) && strcmp(entry->d_name + length - strlen(LINE), LINE) == 0 &&
+			record_part_path(path, trace, interval, entry->d_name);
+	}
+	if (directory)
+		closedir(directory);
+	return found;
+}
+
+int record_part_keep(const char *trace, uint64_t interval)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	char from[PATH_MAX], to[PATH_MAX];
+	const char *slash = strrchr(trace, '/');
+
+	if (find_line(from, trace, interval)) {
+		from[strlen(from) - strlen(LINE)] = '\0';
+		if (snprintf(to, sizeof(to), "%.*s%s", slash ? (int)(slash + 1 - trace) : 0, trace,
+			     strrchr(from, '/') + 1) >= (int)sizeof(to))
+			return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
+		if (rename(from, to) < 0)
+			return cannot(from, "renamed");
+		if (lpl_sync_name(to, to, &report) != LPL_OK)
+			return cli_report(&report);
+	}
+	return record_part_path(to, trace, interval, KEPT) ? write_file(to, "", 0) : CLI_FAILED;
+}
+
+bool record_part_is_kept(const char *trace, uint64_t interval)
+{
+	char path[PATH_MAX];
+
+	return record_part_path(path, trace, interval, KEPT) && access(path, F_OK) == 0;
+}
+
+void record_checkpoint_remove(const char *trace, uint64_t number)
+{
+	char path[PATH_MAX], part[PATH_MAX + 8];
+
+	if (!record_checkpoint_path(path, trace, number))
+		return;
+	/* of its own name there is never a part of one */
+	snprintf(part, sizeof(part), "%s.part", path);
+	if (!remove_all(part) || (rename(path, part) < 0 && errno != ENOENT) || !remove_all(part))
+		(void)cannot(path, "removed");
+}
+
+/* ---- the end ---- */
+
+int record_parts_end(const char *trace, const struct cli_collection *end, uint64_t checkpoints)
+{
+	char path[PATH_MAX], text[160];
+	const int size = snprintf(text, sizeof(text), "%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", end->end,
+				  checkpoints, end->instructions, end->references, end->events);
+
+	return own_path(path, trace, END) ? write_file(path, text, (size_t)size) : CLI_FAILED;
+}
+
+bool record_parts_ended(const char *trace, struct cli_collection *end, uint64_t *checkpoints)
+{
+	char path[PATH_MAX];
+	FILE *file = own_path(path, trace, END) ? fopen(path, "re") : NULL;
+	const bool read = file && fscanf(file, "%15s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, end->end,
+					 checkpoints, &end->instructions, &end->references, &end->events) == 5;
+
+	if (file)
+		fclose(file);
+	end->ended = read;
+	return read;
+}
+
+static int join_lines(const char *trace, char **line, size_t count, bool overwrite)
+{
+	struct lpl_report report = { .error = LPL_OK };
+
+	return lpl_collector_join(trace, line, count, overwrite, &report) == LPL_OK ? CLI_DONE : cli_report(&report);
+}
+
+int record_parts_join(const char *trace, uint64_t intervals, bool overwrite)
+{
+	char **line = calloc(intervals + 1, sizeof(*line)), path[PATH_MAX];
+	int status = line ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
+	size_t count = 0, size;
+
+	for (uint64_t i = 0; !status && i < intervals; i++) {
+		if (!find_line(path, trace, i))
+			continue;
+		line[count] = read_file(path, &size);
+		if (!line[count++])
+			status = cannot(path, "read");
+	}
+	if (!status)
+		status = join_lines(trace, line, count, overwrite);
+	for (size_t i = 0; line && i < count; i++)
+		free(line[i]);
+	free(line);
+	if (status)
+		return status;
+	for (uint64_t i = 1; i < intervals; i++)
+		if (record_has_checkpoint(trace, i))
+			record_checkpoint_remove(trace, i);
+	if (own_path(path, trace, "") && !remove_all(path))
+		status = cannot(path, "removed");
+	return status;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What stands beside a trace while several processes make it: the directory TRACE.jobs, with what was asked for, a
+ * directory for each interval between two checkpoints, and how the first pass ended.  It is enough to go on with
+ * after whatever has happened, and goes when the trace is whole.
+ *
+ * Interval 0 begins at power-on, and K at checkpoint K.
+ */
+#ifndef LAPLACE_CLI_RECORD_PARTS_H
+#define LAPLACE_CLI_RECORD_PARTS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collection.h"
+
+/* TRACE.jobs/NNNNNN, and a file in it; false: the path is too long. */
+bool record_part_path(char path[PATH_MAX], const char *trace, uint64_t interval, const char *file);
+/* TRACE.checkpoint.NNNNNN, likewise; and is there one? */
+bool record_checkpoint_path(char path[PATH_MAX], const char *trace, uint64_t number);
+bool record_has_checkpoint(const char *trace, uint64_t number);
+/* The first and the last number of those that are there, both 0 if there are none. */
+void record_find_checkpoints(const char *trace, uint64_t *first, uint64_t *last);
+
+/*
+ * Begin, with this command, a program's arguments up to NULL.  There must be no such directory, unless it may
+ * be overwritten.  This and what follows returns a status, and complains.
+ */
+int record_parts_begin(const char *trace, char *const *command, bool overwrite);
+/* The command that it began with, to be freed with its first word, which is all of its text. */
+int record_parts_command(const char *trace, char ***command);
+/* The absolute path of the trace that is being made so. */
+int record_parts_find(const char *given, char trace[PATH_MAX]);
+bool record_parts_are_there(const char *trace);
+
+/* An interval is about to be traced (again): its directory is there, and empty. */
+int record_part_clear(const char *trace, uint64_t interval);
+/* It was: its segment, if it has one, gets its name. */
+int record_part_keep(const char *trace, uint64_t interval);
+bool record_part_is_kept(const char *trace, uint64_t interval);
+/* No run goes on from it any more. */
+void record_checkpoint_remove(const char *trace, uint64_t number);
+
+/* How the first pass ended, and after how many checkpoints; to remember it, and whether it is known. */
+int record_parts_end(const char *trace, const struct cli_collection *end, uint64_t checkpoints);
+bool record_parts_ended(const char *trace, struct cli_collection *end, uint64_t *checkpoints);
+
+/* All intervals were traced: the trace gets its name, and all else goes. */
+int record_parts_join(const char *trace, uint64_t intervals, bool overwrite);
+
+#endif

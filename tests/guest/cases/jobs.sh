@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash disable=SC2154,SC2016
+# A recording that several processes make has the files of one that a single process makes with the same checkpoints, byte
+# for byte: also where a process fails and is run again, and where all of it is cut off and gone on with.  A small
+# machine in its BIOS; and, where LONG=yes, a Linux that boots.
+small=$WORK/small-jobs.bochsrc
+endless small-jobs "\353\376"
+sed -i -e 's/^memory:.*/memory: guest=8, host=8/' -e 's/status=inserted/&, write_protected=1/' "$WORK/small-jobs.bochsrc"
+options=(-r none --flush off --progress=never --checkpoint every:1M --end instructions:2500000)
+
+# Another simulator's name, of which each run may be made to do something else before.
+other=$WORK/other-bochs
+meddled() { # BASH: run with the simulator's arguments; it then becomes it, or ends
+	printf '#!/bin/bash\nreal=%q here=%q\n%s\nexec "$real-all" "$@"\n' "$BOCHS" "$WORK" "$1" >"$other-all"
+	chmod +x "$other-all"
+	cp "$other-all" "$other"
+}
+
+same_files() { # SERIAL PARALLEL
+	local file without
+	(cd "$WORK" && ls "$1".lpl "$1".0*.lpl) | sed "s/$1/$2/" >"$WORK/files.serial"
+	(cd "$WORK" && ls "$2".lpl "$2".0*.lpl) >"$WORK/files.parallel"
+	expect_same "$2: the files" "$WORK/files.serial" "$WORK/files.parallel"
+	while read -r file; do
+		without=''
+		[ "$file" != "$2.lpl" ] || without='s/,"check":"[0-9a-f]*"//'
+		cmp <(sed -e "s/$1/$2/g" -e "$without" "$WORK/${file/$2/$1}") <(sed "$without" "$WORK/$file") ||
+			fail "$file is not what one process writes"
+	done <"$WORK/files.parallel"
+	verify "$WORK/$2.lpl"
+	[ -z "$(find "$WORK" -maxdepth 1 -name "$2.lpl.*")" ] || fail "$2: left: $(cd "$WORK" && echo "$2".lpl.*)"
+}
+
+"$LAPLACE" record -o "$WORK/undivided.lpl" "${options[@]}" "$small" >"$WORK/undivided.log" 2>&1 ||
+	fail "one process: $(said "$WORK/undivided.log")"
+[ "$(find "$WORK" -name 'undivided.0*.lpl' | wc -l)" = 3 ] || fail "2.5 M instructions have not 3 segments of 1 M"
+"$LAPLACE" record -J 3 -o "$WORK/several.lpl" "${options[@]}" "$small" >"$WORK/several.log" 2>&1 ||
+	fail "several processes: $(said "$WORK/several.log")"
+same_files undivided several
+
+# One that fails is run again.
+meddled 'case "$*" in *checkpoint.000001*segment*) [ -e "$here/failed" ] || { : >"$here/failed"; kill -9 $$; } ;; esac'
+"$LAPLACE" record -J 2 --bochs "$other" -o "$WORK/again.lpl" "${options[@]}" "$small" >"$WORK/again.log" 2>&1 ||
+	fail "a process that was killed once: $(said "$WORK/again.log")"
+expect_line "$WORK/again.log" 'the segment from checkpoint 1 on failed, and is traced again'
+same_files undivided again
+
+# One that always fails is named, and what was traced stays and is gone on with.
+meddled 'case "$*" in *checkpoint.000001*segment*) echo "laplace: by intention"; exit 1 ;; esac'
+! "$LAPLACE" record -J 2 --bochs "$other" -o "$WORK/cut.lpl" "${options[@]}" "$small" >"$WORK/cut.log" 2>&1 ||
+	fail "a segment that cannot be traced is no failure"
+expect_line "$WORK/cut.log" 'the segment from checkpoint 1 on failed 3 times: by intention'
+expect_line "$WORK/cut.log" 'record --resume .*cut.lpl --jobs 2 goes on'
+[ ! -e "$WORK/cut.lpl" ] || fail "a trace with a part missing has its name"
+! "$LAPLACE" record --resume "$WORK/cut.lpl" >"$WORK/cut.log" 2>&1 || fail "it is resumed without --jobs"
+expect_line "$WORK/cut.log" 'was begun with --jobs N, and goes on with it'
+"$LAPLACE" record --resume "$WORK/cut.lpl" -J 2 >"$WORK/cut.log" 2>&1 || fail "not gone on with: $(said "$WORK/cut.log")"
+same_files undivided cut
+
+# A signal in the midst of it, and a kill, while the first pass goes on or a segment is traced.
+meddled 'case "$*" in *checkpoint.000001*segment*) : >"$here/waiting"; exec sleep 60 ;; esac'
+for signal in TERM KILL; do
+	rm -rf "$WORK/waiting" "$WORK"/ended.*
+	"$LAPLACE" record -J 2 --bochs "$other" -o "$WORK/ended.lpl" -O "${options[@]}" "$small" >"$WORK/ended.log" 2>&1 &
+	recorder=$!
+	while [ ! -e "$WORK/waiting" ] && kill -0 $recorder 2>/dev/null; do
+		sleep 0.05
+	done
+	kill -$signal $recorder
+	! wait $recorder || fail "$signal is no failure"
+	[ ! -e "$WORK/ended.lpl" ] || fail "$signal: a trace with a part missing has its name"
+	"$LAPLACE" record --resume "$WORK/ended.lpl" -J 2 >"$WORK/ended.log" 2>&1 ||
+		fail "not gone on with after SIG$signal: $(said "$WORK/ended.log")"
+	same_files undivided ended
+done
+
+# A machine that does not repeat is found out.
+sed 's/guest=8/guest=16/' "$small" >"$WORK/larger.bochsrc"
+meddled 'case "$*" in *-f*segment*) set -- "${@/small-jobs/larger}" ;; esac'
+! "$LAPLACE" record -J 2 --bochs "$other" -o "$WORK/another.lpl" "${options[@]}" "$small" >"$WORK/another.log" 2>&1 ||
+	fail "a segment of another machine is taken"
+expect_line "$WORK/another.log" 'failed 3 times: the segment does not end as the first pass did at'
+rm -r "$WORK"/another.*
+
+# A disk that all of them would write to.
+truncate -s 1M "$WORK/shared.img"
+sed -e '/^floppya/d' -e '/^boot:/d' "$small" >"$WORK/shared.bochsrc"
+printf 'boot: disk\nata0-master: type=disk, path="%s", mode=flat, cylinders=2, heads=16, spt=63\nata0: enabled=1\n' \
+	"$WORK/shared.img" >>"$WORK/shared.bochsrc"
+! "$LAPLACE" record -J 2 -o "$WORK/shared.lpl" "${options[@]}" "$WORK/shared.bochsrc" >"$WORK/shared.log" 2>&1 ||
+	fail "several processes write to a disk"
+expect_line "$WORK/shared.log" 'several processes would write to the disk ata0-master: add mode=volatile'
+rm -r "$WORK"/shared.*
+
+[ "${LONG:-}" = yes ] || exit 0
+for extra in "" "--physical --walks" --code; do
+	# shellcheck disable=SC2206 # options
+	long=(-r none --flush off --progress=never --checkpoint every:150M $extra)
+	"$LAPLACE" record -O -o "$WORK/linux-alone.lpl" "${long[@]}" "$IMAGE/boot.bochsrc" >"$WORK/linux.log" 2>&1 ||
+		fail "one process, Linux: $(said "$WORK/linux.log")"
+	rm -rf "$WORK"/linux-alone.lpl.checkpoint.*
+	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/linux.serial"
+	"$LAPLACE" record -O -J 2 -o "$WORK/several-linux.lpl" "${long[@]}" "$IMAGE/boot.bochsrc" >"$WORK/several-linux.log" 2>&1 ||
+		fail "several processes, Linux $extra: $(said "$WORK/several-linux.log")"
+	same_files linux-alone several-linux
+	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/several-linux.serial"
+	expect_same "what the guest printed" "$WORK/linux.serial" "$WORK/several-linux.serial"
+done
