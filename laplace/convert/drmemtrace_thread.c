@@ -161,12 +161,13 @@ static struct drmemtrace_frame *push(struct drmemtrace_thread *thread)
 
 /*
  * The last instruction called the kernel, and that is known by its number.  It is also where readers may want to
- * have the time.
+ * have the time.  `back`: the program goes on, without the kernel's part, which readers put in where the time comes
+ * again.
  */
-static bool add_call(struct drmemtrace_thread *thread, uint64_t time)
+static bool add_call(struct drmemtrace_thread *thread, bool back, uint64_t time)
 {
-	thread->switched = false;
-	return add_marker(thread, DR_TIMESTAMP, time) && add_marker(thread, DR_CPU, 0) &&
+	thread->switched = back;
+	return add_marker(thread, DR_TIMESTAMP, back ? thread->time : time) && add_marker(thread, DR_CPU, 0) &&
 	       add_marker(thread, DR_SYSTEM_CALL, thread->before.number);
 }
 
@@ -425,7 +426,7 @@ static bool follow(struct drmemtrace_thread *thread, const struct drmemtrace_ste
 {
 	const uint64_t pc = step->instruction.address;
 
-	if (has_called(thread, step) && !add_call(thread, time))
+	if (has_called(thread, step) && !add_call(thread, step->instruction.user, time))
 		return false;
 	if (!step->after_gap)
 		return link_steps(thread, step, repeated);
@@ -461,7 +462,7 @@ bool lpl_drmemtrace_end(struct drmemtrace_thread *thread)
 		leave_out_from(thread, thread->last);
 		thread->losses->unfollowed++;
 	}
-	if (has_called(thread, NULL) && !add_call(thread, thread->time))
+	if (has_called(thread, NULL) && !add_call(thread, false, thread->time))
 		return false;
 	if (!end_frames(thread, false))
 		return false;
