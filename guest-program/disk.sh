@@ -44,6 +44,7 @@ take_from_here() { # TREE
 	[ "$clear_env" = no ] || unset TZ
 	PYTHONPATH=$(pythonpath) "$here/needs" --cpu "$cpu" "${with[@]}" "${taken_here[@]}" "${observed[@]}" \
 		--looked "$scratch" "$program" "${arguments[@]:1}" >"$scratch/needs" || after $? needs
+	note_needs
 	# what cannot be read is not for the program, either
 	while IFS= read -r -d '' path; do
 		if [ -L "$path" ] || [ -r "$path" ]; then

@@ -8,13 +8,14 @@
 # that were looked at to know that (needs); and disk-STATE-TREE, a disk each, named by what those paths are now and by
 # the hash of what is on it.  STATE has all that a change of a file shows in (its inode, and when that was changed), so
 # a disk of that name is what would be made anew; whatever else changed makes another name.  A file that changed in the
-# second in which a run began could change again without showing it: then nothing is kept.  All may be removed, as
-# may making-*, which a run leaves that is killed.
+# second in which a run began could change again without showing it: then nothing is kept, nor where a state is another
+# when the disk is made than it was before.  All may be removed, as may making-*, which a run leaves that is killed.
 # shellcheck disable=SC2154 # they are set there
 : "${here:?}"
 
-readonly MOST_DISKS=8			# that are kept
+readonly MOST_DISKS=8			# that are kept, and lists, and runs (ready.sh)
 readonly MOST_DISK_BYTES=1000000000	# of files on one of them
+readonly DISK_TOOLS=({/usr,}/sbin/{mke2fs,debugfs} /etc/mke2fs.conf)
 readonly STATE='%.9Z %.9Y %f %u %g %s %d %i %n\0'	# of a file, for stat; when its inode was changed comes first
 
 print_path() { # there|in PATH
@@ -35,7 +36,7 @@ find_list() {
 	list=$(
 		{
 			cat "$here"/{needs,disk.sh,kept.sh,arguments.sh,paths.sh}
-			printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "$clear_env" "${TZ-}" "${LD_LIBRARY_PATH-}" "$PATH"
+			printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "${GROUPS[*]}" "$clear_env" "${TZ-}" "${LD_LIBRARY_PATH-}" "$PATH"
 			each_path_of print_path "${arguments[@]:1}"
 		} | sha256sum
 	)
@@ -54,7 +55,7 @@ find_state() { # DIRECTORY, with files `files' and `passed'
 			printf '%s\0' "$list" "$disk" "$input_room" "${#keep[@]}" "${keep[@]}" "${HOME-}" "${TMPDIR-}"
 			states_of "$1/files" "$STATE"
 			states_of "$1/passed" '%F %n\0'
-			stat --printf "$STATE" /usr/sbin/mke2fs /sbin/mke2fs 2>/dev/null || true
+			stat --printf "$STATE" "${DISK_TOOLS[@]}" 2>/dev/null || true
 		} | sha256sum
 	)
 	state=${state:0:32}
@@ -62,7 +63,7 @@ find_state() { # DIRECTORY, with files `files' and `passed'
 
 # Status 1: there is none.  Sets `base_hash`.
 take_kept_disk() {
-	local state kept
+	local kept
 	find_list
 	if [ -z "$list" ] || [ ! -e "$list/passed" ]; then
 		return 1
@@ -83,33 +84,50 @@ old_enough() { # LIST COUNT
 }
 
 # What needs listed is in $scratch/needs, and what it looked at in $scratch/looked and $scratch/passed; or it was more.
-keep_disk() { # BYTES
-	local state
-	if [ -z "$list" ] || [ ! -e "$scratch/passed" ] || [ "$1" -gt $MOST_DISK_BYTES ] ||
-		! old_enough "$scratch/needs" "$(tr -cd '\0' <"$scratch/needs" | wc -c)" || ! old_enough "$scratch/looked" 0; then
-		list=''
-		return 0
-	fi
+# Sets `state`, of what is about to be copied.
+note_needs() {
+	[ -n "$list" ] && [ -e "$scratch/passed" ] || return 0
 	mkdir "$scratch/list"
 	cat "$scratch/needs" "$scratch/looked" >"$scratch/list/files"
 	mv "$scratch/passed" "$scratch/list/"
 	find_state "$scratch/list"
-	# with their names they are whole
-	if cp --reflink=auto "$scratch/disk" "$cache/making-$$" 2>/dev/null && sync "$cache/making-$$" 2>/dev/null &&
-		cp -r "$scratch/list" "$cache/making-$$.list" 2>/dev/null && rm -rf "$list" &&
-		mv -T "$cache/making-$$.list" "$list" 2>/dev/null; then
-		mv "$cache/making-$$" "$cache/disk-$state-$base_hash"
-	fi
-	rm -rf "$cache/making-$$" "$cache/making-$$.list"
-	remove_old list- $MOST_DISKS
-	remove_old disk- $MOST_DISKS
 }
 
-# Those that were used longest ago; what is being copied is only gone by its name.
-remove_old() { # PREFIX MOST
-	local old
-	find "$cache" -maxdepth 1 -name "$1*" -printf '%T@ %f\n' | sort -rn | tail -n +$(($2 + 1)) |
-		while read -r _ old; do
-			rm -rf "${cache:?}/${old:?}"
-		done
+# Where something is made in the cache that is not there until it is whole.  Sets `making`; status 1: there is no room.
+begin_making() {
+	making=$(mktemp -d "$cache/making-XXXXXX" 2>/dev/null)
+}
+
+# What is there by this name is gone at once.
+remove_kept() { # PATH
+	[ ! -e "$1" ] || { mv -T "$1" "$making/old" && rm -rf "$making/old"; }
+}
+
+keep_disk() { # BYTES
+	local before=$state
+	if [ -z "$list" ] || [ ! -e "$scratch/list" ] || [ "$1" -gt $MOST_DISK_BYTES ] ||
+		! old_enough "$scratch/needs" "$(tr -cd '\0' <"$scratch/needs" | wc -c)" || ! old_enough "$scratch/looked" 0 ||
+		! find_state "$scratch/list" || [ "$state" != "$before" ] || ! begin_making; then
+		list=''
+		return 0
+	fi
+	# it may have what only this user may read
+	{ (umask 077 && cp --reflink=auto "$scratch/disk" "$making/disk") && cp -r "$scratch/list" "$making/list" &&
+		sync "$making/disk" "$making/list"/* && remove_kept "$list" && mv -T "$making/list" "$list" &&
+		mv "$making/disk" "$cache/disk-$state-$base_hash"; } 2>/dev/null || list=''
+	end_making list- disk-
+}
+
+# Of each kind those that were used longest ago go; what is being copied is only gone by its name.
+end_making() { # PREFIX...
+	local prefix old
+	for prefix; do
+		find "$cache" -maxdepth 1 -name "$prefix*" -printf '%T@ %f\n' | sort -rn | tail -n +$((MOST_DISKS + 1)) |
+			while read -r _ old; do
+				remove_kept "$cache/${old:?}" || true
+			done
+	done
+	find "$cache" -maxdepth 1 -name 'making-*' -mmin +1500 -exec rm -rf {} + || true
+	rm -rf "$making"
+	making=''
 }

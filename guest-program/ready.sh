@@ -13,7 +13,7 @@
 # shellcheck disable=SC2154 # they are set there
 : "${here:?}"
 
-readonly MOST_READY=4	# runs that are kept
+readonly RUN=(guest.iso machine.bochsrc disk serial)	# what is in its directory
 
 # Sets `ready`, where this run is; empty, if it cannot be.
 find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
@@ -23,6 +23,8 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 	# as what the arguments name, too
 	find_list
 	[ -n "$list" ] && [ "$whole$swap${#keep[@]}" = no00 ] && find_kernel_env || return 0
+	# of what comes through a pipe nothing is known until it ends, and what is wrong is to be known before
+	[ -t 0 ] || [ /dev/stdin -ef /dev/null ] || [ -f /dev/stdin ] || return 0
 	take_input
 	while [ "$1" != -- ]; do
 		case $1 in
@@ -34,7 +36,7 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 	for name in users_path HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}" "${!LAPLACE_@}"; do
 		environment+=("$name=${!name-}")
 	done
-	ready=$(printf '%s\0' "${given[@]}" "$@" "$list" "$called" "${environment[@]}" "$EUID" "${GROUPS[0]}" "$users_mask" "$laplace" \
+	ready=$(printf '%s\0' "${given[@]}" "$@" "$list" "$called" "$kernel_env" "${environment[@]}" "$EUID" "${GROUPS[0]}" "$users_mask" "$laplace" \
 		"$input_hash" | sha256sum)
 	ready=$cache/ready-${ready:0:32}
 }
@@ -57,58 +59,61 @@ find_state_of_files() { # DIRECTORY: sets `state`
 # Status 1: there is none.  Sets `record`, `image` and `booted`.
 take_ready() {
 	local state before
+	local -a kept=()
 	[ -n "$ready" ] && [ -e "$ready/state" ] || return 1
 	find_state_of_files "$ready"
-	read -r before <"$ready/state"
-	[ "$state" = "$before" ] || return 1
-	mapfile -d '' -t record <"$ready/record"
-	read -r image <"$ready/image"
-	booted=${record[-1]%/machine}
+	read -r before <"$ready/state" && [ "$state" = "$before" ] || return 1
+	mapfile -d '' -t kept <"$ready/record" && read -r image <"$ready/image" && [ ${#kept[@]} -gt 0 ] || return 1
+	booted=${kept[-1]%/machine}
 	exec {booted_lock}>"$booted.lock"
 	flock -s "$booted_lock"
-	if [ ! -e "$booted/serial" ] || ! cp -a --reflink=auto "$ready/run/." "$scratch/" 2>/dev/null; then
+	if [ ! -e "$booted/serial" ] || ! (cd "$ready/run" && cp -a --reflink=auto "${RUN[@]}" "$scratch/") 2>/dev/null; then
 		exec {booted_lock}>&-
-		rm -f "$scratch"/{guest.iso,machine.bochsrc,disk,serial}
-		record=() booted=''
+		(cd "$scratch" && rm -f "${RUN[@]}")
+		booted=''
 		return 1
 	fi
+	record=("${kept[@]}")
 	touch -c "$ready" "$booted"
+}
+
+# Beside what the program needs: arguments that nothing is taken for, and all that makes a guest of it.
+list_all() {
+	local path
+	local -a firmware there=("$program" "$laplace" "$simulator")
+	cat "$list/files" || return 1
+	for path in "${arguments[@]:1}"; do
+		[ ! -f "$path" ] || there+=("$path")
+	done
+	mapfile -t firmware < <(sed -n 's/^\(vga\)\?romimage: file="\?\([^",]*\).*/\2/p' "$scratch/machine.bochsrc")
+	there+=("${firmware[@]}")
+	for path in "${there[@]}"; do
+		find_plain "$path"
+		printf '%s\0' "$plain"
+	done
+	# where links lead, too
+	realpath -z -- "${there[@]}" &&
+		printf '%s\0' "$here"/* "$here"/../{disk-images,linux-module}/* \
+			"$here/../laplace/include/laplace/kernel_trace_record.h" "$kernel_env" "${DISK_TOOLS[@]}"
+}
+
+# The disk is of what the files in `list` were then.  (What is made in the cache stays what it is.)
+make_ready() { # DIRECTORY, STATE of the disk
+	local state
+	mkdir "$1/run" && cp "$list/passed" "$1/passed" && list_all >"$1/files" && old_enough "$1/files" 0 &&
+		printf '%s\0' "$image"/* "$booted"/{serial,machine,machine/place} "${image%/*/*}/symbols-$guest_hash" >>"$1/files" &&
+		find_state_of_files "$1" && echo "$state" >"$1/state" && find_state "$list" && [ "$state" = "$2" ] &&
+		printf '%s\0' "${record[@]}" >"$1/record" && echo "$image" >"$1/image" &&
+		(cd "$scratch" && cp -a --reflink=auto "${RUN[@]}" "$1/run/") && sync "$1"/* "$1/run/disk" "$1/run/machine.bochsrc"
 }
 
 # A run that begins with a guest that has booted, and has a disk that is kept.
 keep_ready() {
-	local state making=$cache/making-$$.ready path
-	if [ -z "$ready" ] || [ -z "$booted" ] || [ -z "$list" ] || [ ! -e "$list/passed" ]; then
-		return 0
+	[ -n "$ready" ] && [ -n "$booted" ] && [ -n "$list" ] && [ -e "${image%/*/*}/symbols-$guest_hash" ] || return 0
+	begin_making || return 0
+	mkdir -m 700 "$making/whole"
+	if make_ready "$making/whole" "$state" 2>/dev/null && remove_kept "$ready" 2>/dev/null; then
+		mv -T "$making/whole" "$ready" 2>/dev/null || true
 	fi
-	mkdir "$making" "$making/run" 2>/dev/null || return 0
-	cp "$list/passed" "$making/passed"
-	# beside what the program needs: arguments that nothing is taken for, and all that makes a guest of it
-	{
-		cat "$list/files"
-		for path in "$program" "${arguments[@]:1}"; do
-			find_plain "$path"
-			[ ! -f "$plain" ] || printf '%s\0' "$plain"
-		done
-		printf '%s\0' "$here"/* "$here"/../{disk-images,linux-module}/* \
-			"$here/../laplace/include/laplace/kernel_trace_record.h" "$kernel_env"
-		mapfile -t firmware < <(sed -n 's/^\(vga\)\?romimage: file="\?\([^",]*\).*/\2/p' "$scratch/machine.bochsrc")
-		printf '%s\0' "$laplace" "$simulator" "${firmware[@]}"
-		realpath -z -- "$laplace" "$simulator" "${firmware[@]}"
-	} >"$making/files"
-	if old_enough "$making/files" 0; then
-		# what is made in the cache stays what it is
-		printf '%s\0' "$image"/* "$booted"/{serial,machine,machine/place} >>"$making/files"
-		find_state_of_files "$making"
-		printf '%s\0' "${record[@]}" >"$making/record"
-		echo "$image" >"$making/image"
-		echo "$state" >"$making/state"
-		# with its name it is whole
-		if cp -a --reflink=auto "$scratch"/{guest.iso,machine.bochsrc,disk,serial} "$making/run/" 2>/dev/null &&
-			sync "$making/run/disk" && rm -rf "$ready"; then
-			mv -T "$making" "$ready" 2>/dev/null || true
-		fi
-	fi
-	rm -rf "$making"
-	remove_old ready- $MOST_READY
+	end_making ready-
 }

@@ -76,13 +76,18 @@ rm -r own/laplace/{disk,list}-*
 run third -r sad:64
 [ -z "$(disks)" ] || fail "a run was made ready anew"
 same cold-sad third
+# unless a part of it is gone
+rm own/laplace/ready-*/run/disk
+run fourth -r sad:64
+[ "$(disks | grep -c .)" = 1 ] || fail "a run is taken of which the disk is gone"
+same cold-sad fourth
 # of the same length and time
 touch -r numbers time
 sed -i 's/^17$/71/' numbers
 touch -r time numbers
 sleep 1.1
 run changed -r sad:64
-[ "$(disks | grep -c .)" = 1 ] || fail "there is no other disk of another file"
+[ "$(disks | grep -c .)" = 2 ] || fail "there is no other disk of another file"
 [ "$("$LAPLACE" info --card changed.lpl | grep '^  file ')" != "$("$LAPLACE" info --card second.lpl | grep '^  file ')" ] || fail "the card has the same hash of another file"
 seq 1 3000 >numbers
 touch -r time numbers
