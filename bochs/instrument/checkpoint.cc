@@ -42,7 +42,6 @@
 #include "checkpoint_inputs.h"
 #include "conditions.h"
 #include "option.h"
-#include "passes.h"
 #include "recorder.h"
 #include "report.h"
 #include "segment.h"
@@ -466,11 +465,13 @@ static void make(void)
 	laplace_suspend(&point->collector);
 	name_directory(path, sizeof(path), point->number, "");
 	if (laplace_option.pass == LPL_PASS_SEGMENT)
-		laplace_end_segment(path, point);
+		checkpoint.hooks->segment_ends(path, point);
 	if (!save(path)) {
 		if (laplace_option.pass == LPL_PASS_COUNT) {
 			laplace_complain("the checkpoint %s cannot be made: %s", path, strerror(errno));
-			laplace_leave_pass(1);
+			lpl_collector_leave(laplace.collector);
+			fflush(NULL);
+			_exit(1);
 		}
 		laplace_complain("the checkpoint %s cannot be made, and the run goes on without: %s",
 				 path, strerror(errno));

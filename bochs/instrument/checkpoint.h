@@ -52,6 +52,8 @@ struct laplace_checkpoint_hooks {
 	 * have; -1: none.
 	 */
 	int (*leave)(void);
+	/* Where a process writes one segment, it ends here, where the first pass made this one. */
+	void (*segment_ends)(const char *path, const struct laplace_resume_point *here);
 };
 /* From power-on, or from a restored checkpoint: make them as the option says. */
 void laplace_checkpoints_begin(const struct laplace_checkpoint_hooks *hooks);

@@ -10,8 +10,6 @@ void laplace_passes_check(void);
 /* The first pass made this checkpoint where the segment ends: so does this process, if it is at that place. */
 struct laplace_resume_point;
 [[noreturn]] void laplace_end_segment(const char *checkpoint, const struct laplace_resume_point *here);
-/* End without closing anything, with this status: what is there is gone on with later. */
-[[noreturn]] void laplace_leave_pass(int status);
 /* The manifest that would name the segment that is written; NULL: none is. */
 const char *laplace_part_path(void);
 

@@ -263,7 +263,7 @@ static bool is_ending(void *)
 }
 
 static const struct laplace_checkpoint_hooks checkpoint_hooks = {
-	laplace_control_checkpointed, laplace_control_leave
+	laplace_control_checkpointed, laplace_control_leave, laplace_end_segment
 };
 
 static void open_collection(void)

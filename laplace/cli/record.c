@@ -19,7 +19,6 @@
 #include "find.h"
 #include "options.h"
 #include "record.h"
-#include "record_jobs.h"
 #include "record_parts.h"
 #include "replace.h"
 #include "say.h"

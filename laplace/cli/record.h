@@ -62,4 +62,14 @@ int record_conclude(const struct record_options *options, const struct machine *
 int record_run(const struct record_options *options, char *bochs, const char *trace,
 	       char *checkpoint);
 
+/* A recording that several processes make (--jobs; record_jobs.c).  May it be made so?  Complains.  Returns a status. */
+int record_jobs_check(const struct record_options *options);
+/*
+ * Run `bochs` for each part of `trace`, an absolute path, options->jobs at a time.  Reports on it, and returns an exit
+ * status.
+ */
+int record_jobs(const struct record_options *options, const char *bochs, const char *trace);
+/* Go on with the one that options->resume names, as it was begun. */
+int record_jobs_resume(struct record_options *options);
+
 #endif

@@ -28,7 +28,7 @@
 #include "base/host.h"
 #include "find.h"
 #include "machine.h"
-#include "record_jobs.h"
+#include "record.h"
 #include "record_parts.h"
 #include "say.h"
 
