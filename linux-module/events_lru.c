@@ -9,6 +9,7 @@
  */
 #include "laplace.h"
 
+#include <linux/hash.h>
 #include <linux/memcontrol.h>
 #include <linux/mmzone.h>
 #include <linux/pagevec.h>
@@ -162,6 +163,27 @@ struct lpl_ageing {
 	struct lruvec *lruvec;
 };
 
+/*
+ * The newest generation of each that was reported: the function returns true also to a task that only waited
+ * until another one had made it.  Two of a bucket forget each other, and one that is made in place of another that
+ * ended begins with fewer.
+ */
+#define LPL_AGED_BITS 8
+static struct {
+	const struct lruvec *lruvec;
+	unsigned long generation;
+} lpl_aged[1 << LPL_AGED_BITS];
+
+static bool lpl_is_reported(const struct lruvec *lruvec, unsigned long generation)
+{
+	const unsigned long bucket = hash_ptr((void *)lruvec, LPL_AGED_BITS);
+	const bool is_reported = lpl_aged[bucket].lruvec == lruvec && lpl_aged[bucket].generation == generation;
+
+	lpl_aged[bucket].lruvec = lruvec;
+	lpl_aged[bucket].generation = generation;
+	return is_reported;
+}
+
 static int lpl_age_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct lpl_ageing *ageing = (void *)ri->data;
@@ -177,13 +199,14 @@ static int lpl_age_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct lpl_ageing *ageing = (void *)ri->data;
 	struct mem_cgroup *group = lruvec_memcg(ageing->lruvec);
+	const unsigned long generation = READ_ONCE(ageing->lruvec->lrugen.max_seq);
 	struct kernel_trace_record *record;
 	unsigned long flags;
 
-	if (!(u8)regs_return_value(regs))
+	if (!(u8)regs_return_value(regs) || lpl_is_reported(ageing->lruvec, generation))
 		return 0;
 	record = lpl_begin(&flags, KTR_AGE);
-	record->arg[KTR_AGE_GENERATION] = READ_ONCE(ageing->lruvec->lrugen.max_seq);
+	record->arg[KTR_AGE_GENERATION] = generation;
 	record->arg[KTR_AGE_GROUP] = group ? mem_cgroup_id(group) : 0;
 	record->arg[KTR_AGE_NODE] = lruvec_pgdat(ageing->lruvec)->node_id;
 	lpl_end(flags);
