@@ -99,11 +99,7 @@ find_in_tree() { # TREE PATH
 	local rest=$2 part links=0
 	place=''
 	while [ -n "$rest" ]; do
-		part=${rest%%/*}
-		case $rest in
-		*/*) rest=${rest#*/} ;;
-		*) rest='' ;;
-		esac
+		take_part
 		case $part in
 		'' | .) continue ;;
 		esac

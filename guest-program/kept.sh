@@ -125,8 +125,9 @@ end_making() { # PREFIX...
 		find "$cache" -maxdepth 1 -name "$prefix*" -printf '%T@ %f\n' | sort -rn | tail -n +$((MOST_DISKS + 1)) |
 			while read -r _ old; do
 				remove_kept "$cache/${old:?}" || true
-			done
+			done || true
 	done
+	# which runs left that were killed
 	find "$cache" -maxdepth 1 -name 'making-*' -mmin +1500 -exec rm -rf {} + || true
 	rm -rf "$making"
 	making=''

@@ -5,17 +5,22 @@
 # `run` and `needs`.
 # shellcheck disable=SC2034 # they use what is set
 
+# Sets `part`, the first one of the path `rest`, and leaves the others in that.
+take_part() {
+	part=${rest%%/*}
+	case $rest in
+	*/*) rest=${rest#*/} ;;
+	*) rest='' ;;
+	esac
+}
+
 # As realpath -ms has it, in a directory without links.
 find_plain() { # PATH: sets `plain`
 	local rest=$1 part
 	plain=''
 	[[ $rest == /* ]] || rest=$PWD/$rest
 	while [ -n "$rest" ]; do
-		part=${rest%%/*}
-		case $rest in
-		*/*) rest=${rest#*/} ;;
-		*) rest='' ;;
-		esac
+		take_part
 		case $part in
 		'' | .) ;;
 		..) plain=${plain%/*} ;;

@@ -5,9 +5,9 @@
 # variables.
 #
 # In the cache: ready-KEY/, named by all that a run is given (options, arguments, environment, user, directory, input), but
-# for where the trace goes and what is said meanwhile:
-# run/, what it has in its directory when its machine begins; record, the options of `laplace record'; files and
-# passed, the paths that had a say in it, as kept.sh has them; and state, what they were then.  Whatever is another now
+# for where the trace goes and what is printed meanwhile: run/, what it has in its directory when its machine begins;
+# record, the options of `laplace record'; image, where its guest is; files and passed, the paths that had a say in it, as
+# kept.sh has them; and state, what they were then.  Whatever is another now
 # makes another state, and the run is made ready anew.  A run that wants more than what kept.sh keeps, or a kernel that
 # was built in a tree, is not kept.  All may be removed.
 # shellcheck disable=SC2154 # they are set there
@@ -18,9 +18,9 @@ readonly RUN=(guest.iso machine.bochsrc disk serial)	# what is in its directory
 # Sets `ready`, where this run is; empty, if it cannot be.
 find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 	local name
-	local -a environment=() given=()
+	local -a variables=() given=()
 	ready=''
-	# as what the arguments name, too
+	# its name has program, directory, user and groups in it, and what the arguments name
 	find_list
 	[ -n "$list" ] && [ "$whole$swap${#keep[@]}" = no00 ] && find_kernel_env || return 0
 	# of what comes through a pipe nothing is known until it ends, and what is wrong is to be known before
@@ -33,10 +33,11 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 		esac
 		shift
 	done
-	for name in users_path HOME USER LOGNAME SHELL TERM TZ TMPDIR LANG LANGUAGE LD_LIBRARY_PATH "${!LC_@}" "${!LAPLACE_@}"; do
-		environment+=("$name=${!name-}")
+	print_environment
+	for name in HOME TMPDIR "${!LAPLACE_@}"; do
+		variables+=("$name=${!name-}")
 	done
-	ready=$(printf '%s\0' "${given[@]}" "$@" "$list" "$called" "$kernel_env" "${environment[@]}" "$EUID" "${GROUPS[0]}" "$users_mask" "$laplace" \
+	ready=$(printf '%s\0' "${given[@]}" "$@" "$list" "$called" "$kernel_env" "${variables[@]}" "$users_mask" "$laplace" \
 		"$input_hash" | sha256sum)
 	ready=$cache/ready-${ready:0:32}
 }
@@ -111,8 +112,8 @@ make_ready() { # DIRECTORY, STATE of the disk
 keep_ready() {
 	[ -n "$ready" ] && [ -n "$booted" ] && [ -n "$list" ] && [ -e "${image%/*/*}/symbols-$guest_hash" ] || return 0
 	begin_making || return 0
-	mkdir -m 700 "$making/whole"
-	if make_ready "$making/whole" "$state" 2>/dev/null && remove_kept "$ready" 2>/dev/null; then
+	# what a full disk or another run leaves undone is not kept
+	if mkdir -m 700 "$making/whole" 2>/dev/null && make_ready "$making/whole" "$state" 2>/dev/null && remove_kept "$ready" 2>/dev/null; then
 		mv -T "$making/whole" "$ready" 2>/dev/null || true
 	fi
 	end_making ready-

@@ -68,12 +68,8 @@ static const struct cli_usage usage = {
 int cmd_campaign(int argc, char **argv)
 {
 	struct options options = { .words.count = 0 };
-	char *bochs = find_bochs_quietly();
 
 	cli_parse(&usage, argc, argv, &options);
-	/* the hash of which goes into jobs that run it */
-	if (bochs)
-		python_add(&options.words, "bochs", bochs, NULL);
-	free(bochs);
+	python_add_bochs(&options.words);
 	return python_become("campaign", &options.words);
 }

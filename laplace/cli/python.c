@@ -63,6 +63,15 @@ static void free_words(struct python_words *words)
 	*words = (struct python_words){ .count = 0 };
 }
 
+void python_add_bochs(struct python_words *words)
+{
+	char *bochs = find_bochs_quietly();
+
+	if (bochs)
+		python_add(words, "bochs", bochs, NULL);
+	free(bochs);
+}
+
 int python_become(const char *name, struct python_words *words)
 {
 	char program[PATH_MAX], *modules = find_modules("laplace/__main__.py");

@@ -20,6 +20,8 @@ struct python_words {
 /* A usage error where there is no memory. */
 void python_add(struct python_words *words, const char *name, const char *value,
 		struct argp_state *state);
+/* `bochs', which simulator runs, if there is one: what it is goes into what is made by it. */
+void python_add_bochs(struct python_words *words);
 /* The `take' of a table's CLI_EACH, by which all of it is handed on. */
 cli_take python_take;
 

@@ -174,7 +174,7 @@ struct doctor_options {
 
 static const struct cli_option doctor_options[] = {
 	{ "clear", CLI_FLAG, CLI_INTO(struct doctor_options, clear),
-	  .help = "Remove what earlier runs left for later ones, guests that have booted and disks, unless it is in use" },
+	  .help = "Remove what earlier runs left for later ones, guests that have booted, disks and runs, unless it is in use" },
 	{ 0 }
 };
 static const struct cli_usage doctor_usage = {

@@ -248,6 +248,22 @@ static enum lpl_error prepare(struct lpl_segments *s, const char *path, bool ove
 	return put_begin(s, report);
 }
 
+/* In any case to be destroyed, if it is there. */
+static enum lpl_error begin(struct lpl_segments **made, const char *path, const struct lpl_meta *meta, bool overwrite,
+			    struct lpl_report *report)
+{
+	struct lpl_segments *s = calloc(1, sizeof(*s));
+
+	*made = s;
+	if (!s)
+		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+	s->manifest.fd = -1;
+	s->stem = lpl_segments_stem(path);
+	s->meta = lpl_meta_copy(meta);
+	return s->stem && s->meta ? prepare(s, path, overwrite, report) :
+				    lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+}
+
 enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
 				 const struct lpl_meta *meta,
 				 const struct lpl_writer_options *options,
@@ -263,14 +279,9 @@ enum lpl_error lpl_segments_open(struct lpl_segments **result, const char *path,
 	if (strcmp(path, "-") == 0 || path[0] == '\0' ||
 	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
 		return not_a_file(path, report);
-	s = calloc(1, sizeof(*s));
+	error = begin(&s, path, meta, overwrite, report);
 	if (!s)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
-	s->manifest.fd = -1;
-	s->stem = lpl_segments_stem(path);
-	s->meta = lpl_meta_copy(meta);
-	error = s->stem && s->meta ? prepare(s, path, overwrite, report) :
-				     lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
+		return error;
 	if (error == LPL_OK)
 		error = begin_segment(s, &first, report);
 	if (error == LPL_OK)
@@ -401,17 +412,11 @@ enum lpl_error lpl_segments_continue(struct lpl_segments **result, const char *p
 enum lpl_error lpl_segments_begin(const char *path, const struct lpl_meta *meta, bool overwrite,
 				  struct lpl_report *report)
 {
-	struct lpl_segments *s = calloc(1, sizeof(*s));
-	enum lpl_error error;
+	struct lpl_segments *s;
+	const enum lpl_error error = begin(&s, path, meta, overwrite, report);
 
-	if (!s)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
-	s->manifest.fd = -1;
-	s->stem = lpl_segments_stem(path);
-	s->meta = lpl_meta_copy(meta);
-	error = s->stem && s->meta ? prepare(s, path, overwrite, report) :
-				     lpl_fail(report, LPL_ERR_MEMORY, "no memory for segments");
-	destroy(s);	/* what was written stays */
+	if (s)
+		destroy(s);	/* what was written stays */
 	return error;
 }
 

@@ -117,7 +117,7 @@ if in_long; then
 	"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -o - -- true >"$WORK/stream.both" 2>&1 || status=$?
 	[ "$status" = 125 ] || fail "into one pipe with what is printed: status $status"
 	expect_line "$WORK/stream.both" 'standard output is for the trace alone, and standard error goes there, too'
-	# A full disk is the program's to know, and what it ended with is told all the same; and what it prints
+	# A full disk is the program's to know, and how it ended is reported all the same; and what it prints
 	# is as long as it is.
 	run full -q --disk 1 -- sh -c 'head -c 200000000 /dev/zero >f; echo "rc $?"; head -c 50000000 /dev/zero; echo end; exit 3'
 	expect_status 3 full
@@ -198,15 +198,15 @@ END
 	cmp "$WORK/clear.lpl" "$WORK/clear-again.lpl" || fail "--clear-env: another environment is another trace"
 fi
 if in_long; then
-	# What nobody reads to its end is no reason to lose a file.
+	# What is not read to its end is no reason to lose a file.
 	{
 		status=0
 		"$LAPLACE" run --kernel "$BUILDDIR/build/kernel" -q -O -o "$WORK/piped.lpl" --keep made \
 			-- sh -c 'echo x >made; seq 1 100000' 2>"$WORK/piped.stderr" || status=$?
 		echo $status >"$WORK/piped.status"
 	} | head -n 1 >/dev/null
-	[ -s made ] || fail "a file is lost when nobody reads what is printed"
-	[ "$(cat "$WORK/piped.status")" = 125 ] || fail "nobody read what is printed: status $(cat "$WORK/piped.status")"
+	[ -s made ] || fail "a file is lost when what is printed is not read"
+	[ "$(cat "$WORK/piped.status")" = 125 ] || fail "what is printed is not read: status $(cat "$WORK/piped.status")"
 	expect_line "$WORK/piped.stderr" 'not all that the program prints can be handed on: standard output: Broken pipe'
 	rm made
 
