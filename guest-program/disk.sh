@@ -52,7 +52,7 @@ take_from_here() { # TREE
 		fi
 	done <"$scratch/needs" >"$scratch/readable"
 	bytes=$(cd / && { LC_ALL=C xargs -0 -a "$scratch/readable" stat -c '%F %s' -- 2>/dev/null || true; } |
-		awk '/^regular/ { sum += $NF } END { print sum + 0 }')
+		awk '/^regular/ { sum += $NF } END { printf "%.0f\n", sum }')
 	check_size
 	(cd / && cpio --null --quiet -pdm "$1" <"$scratch/readable") 2>"$scratch/cpio.log" ||
 		die "not all that ${arguments[0]} needs can be copied: $(tail -n 1 "$scratch/cpio.log")"
