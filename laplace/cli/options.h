@@ -42,6 +42,11 @@ extern const struct cli_option cli_choice_options[];
 	.help = "With --symbols: where the guest's kernel has its _text, if it was moved when it booted " \
 	"(KASLR)" }
 
+/* What there are functions by, and where they are inlined. */
+#define CLI_INLINED(config, member, with) { "inlined", CLI_FLAG, CLI_INTO(config, member), \
+	.help = "With " with ": code is of the function that it was written in, not of the one that " \
+	"this is inlined in: by the debug information (DWARF) of the files, and of a vmlinux" }
+
 /*
  * What is said of the references chosen of a trace: its own meta, what was chosen, and if it was
  * reduced, that the rest is exact for nothing.  To be freed.  Returns an exit status.

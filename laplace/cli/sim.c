@@ -92,7 +92,7 @@ static void check_memory(struct argp_state *state, void *config)
 	if (options->functions && options->local)
 		argp_error(state, "--by function is of one memory for all: --local and --frames are not for it");
 	if (!options->functions && cli_functions_asked(&options->code))
-		argp_error(state, "--files, --symbols, --kernel-text, --folded and --overwrite are for --by "
+		argp_error(state, "--files, --symbols, --kernel-text, --inlined, --folded and --overwrite are for --by "
 			   "function");
 	if (options->code.code.kernel_text && !options->code.code.symbols)
 		argp_error(state, "--kernel-text is for --symbols");

@@ -29,6 +29,7 @@ const struct cli_option cli_functions_options[] = {
 	  .help = "With --by function: the kernel's symbols, a System.map or a vmlinux of the "
 	  "guest's kernel, or what its /proc/kallsyms says to root" },
 	CLI_KERNEL_TEXT(struct cli_functions_options, code.kernel_text),
+	CLI_INLINED(struct cli_functions_options, code.inlined, "--by function"),
 	{ "folded", CLI_FILE, CLI_INTO(struct cli_functions_options, folded), .argument = "FILE",
 	  .help = "With --by function, of one policy and size: write faults as lines "
 	  "FILE;FUNCTION COUNT, too, for flame graphs; -: to standard output, in place of all else" },
@@ -41,7 +42,7 @@ bool cli_functions_asked(const struct cli_functions_options *options)
 {
 	const struct functions_options *code = &options->code;
 
-	return code->files || code->symbols || code->kernel_text || options->folded ||
+	return code->files || code->symbols || code->kernel_text || code->inlined || options->folded ||
 	       options->overwrite;
 }
 

@@ -14,6 +14,8 @@
 
 #include "base/array.h"
 
+#include "inlined.h"
+
 enum { BUILD_ID = 64, MOST_NOTES = 1 << 16, FIRST_LABEL = 4 };
 #define MOST_BYTES	(UINT64_C(256) << 20)	/* of a table */
 
@@ -26,7 +28,8 @@ struct segment {
 struct symbol {
 	uint64_t first, end;		/* end 0: where the next begins, or its section ends */
 	uint64_t limit;			/* where its section ends */
-	unsigned int rank; /* of several at one address the lowest counts, and the first name */
+	/* of several at one address the lowest counts, and the first name; or how deep it is inlined */
+	unsigned int rank;
 	const char *name;
 };
 
@@ -43,6 +46,7 @@ struct elf_code {
 	struct piece *piece;		/* by address */
 	size_t pieces, piece_room;
 	char *names;
+	struct inlined inlined;
 	bool whole;
 	char build_id[2 * BUILD_ID + 1];
 };
@@ -404,6 +408,7 @@ void elf_code_free(struct elf_code *code)
 	free(code->symbol);
 	free(code->piece);
 	free(code->names);
+	inlined_free(&code->inlined);
 	free(code);
 }
 
@@ -432,6 +437,41 @@ bool elf_code_take_symbols(struct elf_code *code, struct elf_code *debug)
 	before.segment_room = debug->segment_room;
 	*debug = before;
 	return true;
+}
+
+/* What pieces there are becomes symbols once more, with those that are inlined on top. */
+static bool divide(struct elf_code *code)
+{
+	code->symbols = 0;
+	for (size_t i = 0; i < code->pieces; i++) {
+		const struct piece *piece = &code->piece[i];
+
+		if (!add(code, &(struct symbol){ .first = piece->first, .end = piece->last + 1,
+						 .name = piece->name }))
+			return false;
+	}
+	for (size_t i = 0; i < code->inlined.ranges; i++) {
+		const struct inlined_range *range = &code->inlined.range[i];
+
+		if (!add(code, &(struct symbol){ .first = range->first, .end = range->end,
+						 .rank = range->depth, .name = range->name }))
+			return false;
+	}
+	qsort(code->symbol, code->symbols, sizeof(*code->symbol), by_address);
+	code->pieces = 0;
+	return make_pieces(code);
+}
+
+bool elf_code_inline(struct elf_code *code, int fd, const struct inlined_beside *beside,
+		     const char **why)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+
+	*why = elf ? inlined_read(&code->inlined, elf, beside) : "cannot be read";
+	elf_end(elf);
+	if (!*why && code->inlined.ranges && !divide(code))
+		*why = no_memory;
+	return !*why && code->inlined.ranges;
 }
 
 void elf_code_move(struct elf_code *code, uint64_t first)

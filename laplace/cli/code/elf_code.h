@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct elf_code;
+struct inlined_beside;
 
 /*
  * An executable or a shared object, of 32 or 64 bits, little-endian.  The file may be closed then.
@@ -28,6 +29,14 @@ const char *elf_code_build_id(const struct elf_code *code);
  * say so.
  */
 bool elf_code_take_symbols(struct elf_code *code, struct elf_code *debug);
+
+/*
+ * Where other functions are inlined in its functions, code is of these from now on: by the debug
+ * information of `fd`, its file, or the one that its symbols are of.  false, and as it was: there is none in that,
+ * with `why` NULL, or it is refused.  To be done before it is moved.
+ */
+bool elf_code_inline(struct elf_code *code, int fd, const struct inlined_beside *beside,
+		     const char **why);
 
 /* All of it is at other addresses, which begin with this one. */
 void elf_code_move(struct elf_code *code, uint64_t first);

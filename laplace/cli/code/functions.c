@@ -22,6 +22,7 @@
 
 #include "cli/say.h"
 #include "elf_code.h"
+#include "inlined.h"
 #include "inside.h"
 #include "symbols.h"
 
@@ -62,6 +63,7 @@ struct functions {
 	struct elf_code *kernel;
 	const char *files;
 	int root;			/* of the files; -1: not here */
+	bool inlined;			/* functions are divided where others are inlined in them */
 	uint64_t programs, missing, damaged;	/* files: all, not here, damaged */
 	char *first_missing;
 };
@@ -115,32 +117,70 @@ static uint32_t number_of(struct functions *functions, const struct function *na
 
 /* ---- files ---- */
 
-static void complain(struct functions *functions, const char *path, const char *why)
+static void complain(struct functions *functions, const char *path, const char *why,
+		     const char *without)
 {
 	if (functions->damaged++ < MOST_COMPLAINTS)
-		cli_complain(0, "warning: %s/%s: %s: its symbols are not used",
+		cli_complain(0, "warning: %s/%s: %s: its %s are not used",
 			     strcmp(functions->files, "/") == 0 ? "" : functions->files,
-			     path + strspn(path, "/"), why);
+			     path + strspn(path, "/"), why, without);
+}
+
+/* What a file's debug information names is looked for from where the file is. */
+struct beside {
+	const struct functions *functions;
+	const char *path;
+};
+
+static int open_beside(void *context, const char *name)
+{
+	const struct beside *beside = context;
+	const char *slash = strrchr(beside->path, '/');
+	char *path;
+	int fd;
+
+	if (*name == '/')
+		return inside_open(beside->functions->root, name);
+	if (asprintf(&path, "%.*s/%s", slash ? (int)(slash - beside->path) : 0, beside->path, name) < 0)
+		return -1;
+	fd = inside_open(beside->functions->root, path);
+	free(path);
+	return fd;
+}
+
+/* false: the file says nothing of inlined functions. */
+static bool divide(struct functions *functions, struct elf_code *code, int fd, const char *path)
+{
+	struct beside beside = { functions, path };
+	const struct inlined_beside open = { open_beside, &beside };
+	const char *why;
+	const bool divided = elf_code_inline(code, fd, &open, &why);
+
+	if (why)
+		complain(functions, path, why, "inlined functions");
+	return divided || why;
 }
 
 /* What Debian's packages of debug symbols have, and distributions like it. */
-static void find_symbols(struct functions *functions, struct elf_code *code)
+static void find_debug(struct functions *functions, struct elf_code *code)
 {
 	const char *id = elf_code_build_id(code), *why;
 	struct elf_code *debug;
 	char *path;
 	int fd;
 
-	if (elf_code_is_whole(code) || strlen(id) < 3 ||
+	if (strlen(id) < 3 ||
 	    asprintf(&path, "usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2) < 0)
 		return;
 	fd = inside_open(functions->root, path);
 	if (fd >= 0) {
 		debug = elf_code_read(fd, &why);
 		if (!debug)
-			complain(functions, path, why);
+			complain(functions, path, why, "symbols");
 		else if (!elf_code_take_symbols(code, debug))
-			complain(functions, path, "has another build ID, or no symbols");
+			complain(functions, path, "has another build ID, or no symbols", "symbols");
+		else if (functions->inlined)
+			(void)divide(functions, code, fd, path);
 		elf_code_free(debug);
 		close(fd);
 	}
@@ -160,7 +200,7 @@ static void read_file(struct functions *functions, struct source *source, const 
 	fd = *path == '/' ? inside_open(functions->root, path) : -1;
 	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) {
 		complain(functions, path, errno == ENOSYS ? "this system has no openat2, which "
-			 "keeps to a directory" : strerror(errno));
+			 "keeps to a directory" : strerror(errno), "symbols");
 		return;
 	}
 	if (fd < 0) {
@@ -170,11 +210,12 @@ static void read_file(struct functions *functions, struct source *source, const 
 		return;
 	}
 	source->code = elf_code_read(fd, &why);
-	close(fd);
 	if (!source->code)
-		complain(functions, path, why);
-	else
-		find_symbols(functions, source->code);
+		complain(functions, path, why, "symbols");
+	else if (!elf_code_is_whole(source->code) ||
+		 (functions->inlined && !divide(functions, source->code, fd, path)))
+		find_debug(functions, source->code);
+	close(fd);
 }
 
 /* ---- what code is of ---- */
@@ -368,6 +409,25 @@ struct function *functions_at(const struct functions *functions, uint32_t i)
 
 /* ---- opening and closing ---- */
 
+static int open_nothing(void *context, const char *name)
+{
+	(void)context;
+	(void)name;
+	return -1;
+}
+
+/* By the debug information of a vmlinux. */
+static int divide_kernel(struct functions *functions, int fd, const char *path)
+{
+	const struct inlined_beside none = { open_nothing, NULL };
+	const char *why;
+
+	if (!elf_code_inline(functions->kernel, fd, &none, &why))
+		return cli_complain(CLI_DAMAGED, "%s: %s", path,
+				    why ? why : "has no debug information, or none of inlined functions");
+	return CLI_DONE;
+}
+
 /* A System.map, a copy of /proc/kallsyms, or a vmlinux; moved to `text`, unless that is 0. */
 static int read_kernel(struct functions *functions, const char *path, uint64_t text)
 {
@@ -389,7 +449,9 @@ static int read_kernel(struct functions *functions, const char *path, uint64_t t
 		status = cli_complain(CLI_DAMAGED, "%s: %s", path, why);
 	else if (!elf_code_is_whole(functions->kernel))
 		status = cli_complain(CLI_DAMAGED, "%s: has no symbols", path);
-	else if (text)
+	else if (functions->inlined)
+		status = divide_kernel(functions, fileno(file), path);
+	if (!status && text)
 		elf_code_move(functions->kernel, text);
 	fclose(file);
 	return status;
@@ -408,6 +470,7 @@ static int open_sources(struct functions *functions, const struct functions_opti
 		if (number_of(functions, &none[i]) == FUNCTION_NO_MEMORY)
 			return cli_complain(CLI_FAILED, "no memory for functions");
 	}
+	functions->inlined = options->inlined;
 	if (options->files) {
 		functions->files = options->files;
 		functions->root = inside_root(options->files);

@@ -19,6 +19,7 @@
 struct functions_options {
 	const char *files;		/* the guest's files; NULL: not here */
 	const char *symbols; /* of its kernel; NULL: those that `laplace run' has listed */
+	bool inlined;			/* so many functions as code was written in, not symbols alone */
 	uint64_t kernel_text;		/* where the guest has its kernel's _text; 0: where they say */
 };
 

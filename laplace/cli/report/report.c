@@ -19,7 +19,7 @@
 struct options {
 	enum table_form form;
 	const char *output, *symbols, *files, *functions;
-	bool overwrite, json;
+	bool overwrite, json, inlined;
 	uint64_t kernel_text;
 	struct surveyed_trace_options trace;
 };
@@ -35,6 +35,8 @@ static void check_all(struct argp_state *state, void *config)
 		options->form = TABLE_JSON;
 	if (options->files && !options->functions)
 		argp_error(state, "--files is for --functions");
+	if (options->inlined && !options->functions)
+		argp_error(state, "--inlined is for --functions");
 	if (options->kernel_text && !options->symbols)
 		argp_error(state, "--kernel-text is for --symbols");
 	if (options->form == NO_FORM)
@@ -63,6 +65,7 @@ static const struct cli_option option_table[] = {
 	  "up to four sizes of memory, in pages, bytes or percent (256,4M,50%)" },
 	{ "files", CLI_FILE, CLI_INTO(struct options, files), .argument = "DIR",
 	  .help = "With --functions: a directory that has the guest's files, with their symbols" },
+	CLI_INLINED(struct options, inlined, "--functions"),
 	CLI_WITH(overwrite, struct options, overwrite),
 	CLI_WITH(json, struct options, json),
 	CLI_WITH(progress, struct options, trace.progress),
@@ -86,7 +89,7 @@ static int read_functions(struct function_faults *functions, const struct option
 	const struct function_faults_options how = {
 		.path = options->trace.path, .sizes = options->functions,
 		.code = { .files = options->files, .symbols = options->symbols,
-			  .kernel_text = options->kernel_text },
+			  .inlined = options->inlined, .kernel_text = options->kernel_text },
 		.choice = &options->trace.choice, .progress = options->trace.progress
 	};
 
