@@ -138,7 +138,7 @@ class Inputs:
                 f"{self._known[path].hash} {self._known[path].state} {path}\n" for path in paths))
 
     def take_states(self) -> list[str]:
-        """The times, sizes and inodes of the files listed since this was asked before: others also where what
+        """Size, inode, times and path of each file listed since this was asked before: others also where what
         a file holds was changed, and changed back.
         """
         states, self._states = self._states, []
@@ -195,7 +195,7 @@ class Inputs:
         state = "-".join([str(about.st_size), str(about.st_ino), *times])
         lasts = (max(about.st_mtime_ns, about.st_ctime_ns) // second + _SETTLED < now
                  and not _is_of_image(path, about))
-        self._states.append(state)
+        self._states.append(f"{state} {path}")
         known = self._known.get(path)
         # once that it lasts can be said, it is hashed again
         if not known or known.state != state or known.lasts != lasts:

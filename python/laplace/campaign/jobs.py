@@ -102,9 +102,12 @@ class JobList(list):
             complain(failure.text)
             now = None
         before, job.states = job.states, self._inputs.take_states()
-        if now is None or (now == job.about and ran and before != job.states):
+        if now is None:
             return "what goes into it"
-        return None if now == job.about else _first_change(job, now)
+        if now == job.about:
+            touched = [state for state in job.states if ran and state not in before]
+            return escaped(touched[0].partition(" ")[2]) if touched else None
+        return _first_change(job, now)
 
     def kept(self, job: Job) -> None:
         """Its result has its name."""
