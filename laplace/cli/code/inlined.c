@@ -9,6 +9,9 @@
  * libdw opens files by itself if they are asked for what lies in them: what several share
  * (`.gnu_debugaltlink'), and units split off (`.dwo').  The first is given to it before it has to
  * look; entries of the second are not come to.
+ *
+ * A file may refer to the same ranges from every entry, and not say where entries end: what is small
+ * takes hours then.  So there are limits, which no compiler comes near.
  */
 #include "inlined.h"
 
@@ -26,6 +29,8 @@
 
 enum { MOST_DEPTH = 256, MOST_RANGES = 1 << 24, MOST_NAME = 4096 };
 #define MOST_BYTES	(UINT64_C(4) << 30)
+/* At most a range for so many bytes of debug information, and so many entries passed for each. */
+enum { BYTES_A_RANGE = 4, STEPS_A_BYTE = 16 };
 
 static const char no_memory[] = "takes more memory than there is",
 		  damaged[] = "is damaged: its debug information is none";
@@ -37,19 +42,15 @@ static int by_text(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The copy of a name; NULL: no memory. */
+/* The copy of a name, of at most so many bytes; NULL: no memory. */
 static const char *keep(struct inlined *inlined, const char *name)
 {
-	char **found = tfind(name, &inlined->names, by_text), *copy;
+	char *copy = strndup(name, MOST_NAME);
+	char **found = copy ? tsearch(copy, &inlined->names, by_text) : NULL;
 
-	if (found)
-		return *found;
-	copy = strndup(name, MOST_NAME);
-	if (copy && !tsearch(copy, &inlined->names, by_text)) {
+	if (!found || *found != copy)
 		free(copy);
-		return NULL;
-	}
-	return copy;
+	return found ? *found : NULL;
 }
 
 void inlined_free(struct inlined *inlined)
@@ -59,25 +60,133 @@ void inlined_free(struct inlined *inlined)
 	*inlined = (struct inlined){ .ranges = 0 };
 }
 
+/* ---- the file's bytes ---- */
+
+enum { MOST_PLACES = 16 };
+
+/* What is being read. */
+struct reading {
+	struct inlined *inlined;
+	/* where names are, among the entries and beside them: of the file, and of another */
+	struct { const char *first; size_t size; } place[MOST_PLACES];
+	size_t places;
+	uint64_t ranges, most_ranges, steps, most_steps;
+};
+
+/* The uncompressed size of a section; a section that lies says more. */
+static uint64_t size_of(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name)
+{
+	static const char magic[] = "ZLIB";
+	GElf_Chdr compressed;
+	uint64_t size = gelf_getchdr(section, &compressed) ? compressed.ch_size : header->sh_size;
+	Elf_Data *data;
+
+	if (name[1] != 'z' || header->sh_size < 12)
+		return size;
+	/* as it was done before ELF files had a way of their own */
+	data = elf_getdata_rawchunk(elf, (int64_t)header->sh_offset, 12, ELF_T_BYTE);
+	if (data && memcmp(data->d_buf, magic, strlen(magic)) == 0) {
+		uint64_t said = 0;
+
+		for (int i = 4; i < 12; i++)
+			said = said << 8 | ((const unsigned char *)data->d_buf)[i];
+		size = said > size ? said : size;
+	}
+	return size;
+}
+
+/* What a file's debug information has when it is not compressed. */
+static uint64_t bytes_of(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t bytes = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return 0;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+		uint64_t size;
+
+		/* .debug_info, .zdebug_info, .gnu.debuglto_.debug_info */
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+		    !(name = elf_strptr(elf, names, header.sh_name)) || !strstr(name, "debug_"))
+			continue;
+		size = size_of(elf, section, &header, name);
+		if (size > MOST_BYTES)
+			return size;
+		bytes += size;
+	}
+	return bytes;
+}
+
+static bool has_names(const char *section)
+{
+	static const char *const names[] = { "debug_info", "debug_types", "debug_str", "debug_line_str" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strstr(section, names[i]))
+			return true;
+	return false;
+}
+
+/* Where libdw has a file's entries and names: what is compressed is not any more. */
+static void note_places(struct reading *reading, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((section = elf_nextscn(elf, section)) && reading->places < MOST_PLACES) {
+		GElf_Shdr header;
+		const char *name;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
+		    !(name = elf_strptr(elf, names, header.sh_name)) ||
+		    !has_names(name) || !(data = elf_rawdata(section, NULL)))
+			continue;
+		reading->place[reading->places].first = data->d_buf;
+		reading->place[reading->places++].size = data->d_size;
+	}
+}
+
 /* ---- entries ---- */
 
-/* As symbols have it: mangled, where a language does that. */
-static const char *name_of(Dwarf_Die *entry)
+/* NULL: none, or its end is not where names are, which libdw does not look at in all cases. */
+static const char *string_of(const struct reading *reading, Dwarf_Attribute *attribute)
 {
-	Dwarf_Attribute attribute;
-	const char *name = dwarf_formstring(
-		dwarf_attr_integrate(entry, DW_AT_linkage_name, &attribute));
+	const char *text = dwarf_formstring(attribute);
+	const uintptr_t at = (uintptr_t)text;
 
-	if (!name)
-		name = dwarf_formstring(
-			dwarf_attr_integrate(entry, DW_AT_MIPS_linkage_name, &attribute));
-	return name ? name : dwarf_diename(entry);
+	for (size_t i = 0; text && i < reading->places; i++) {
+		const uintptr_t first = (uintptr_t)reading->place[i].first;
+
+		if (at >= first && at - first < reading->place[i].size)
+			return memchr(text, '\0', reading->place[i].size - (at - first)) ? text : NULL;
+	}
+	return NULL;
+}
+
+/* As symbols have it: mangled, where a language does that. */
+static const char *name_of(const struct reading *reading, Dwarf_Die *entry)
+{
+	static const unsigned int names[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name };
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	for (size_t i = 0; !name && i < sizeof(names) / sizeof(*names); i++)
+		name = string_of(reading, dwarf_attr_integrate(entry, names[i], &attribute));
+	return name;
 }
 
 /* The ranges of an inlined subroutine. */
-static const char *add(struct inlined *inlined, Dwarf_Die *entry, unsigned int depth)
+static const char *add(struct reading *reading, Dwarf_Die *entry, unsigned int depth)
 {
-	const char *name = name_of(entry), *kept = name && *name ? keep(inlined, name) : NULL;
+	struct inlined *inlined = reading->inlined;
+	const char *name = name_of(reading, entry), *kept = name && *name ? keep(inlined, name) : NULL;
 	Dwarf_Addr base, first, end;
 	ptrdiff_t at = 0;
 
@@ -86,6 +195,8 @@ static const char *add(struct inlined *inlined, Dwarf_Die *entry, unsigned int d
 	if (!kept)
 		return no_memory;
 	while ((at = dwarf_ranges(entry, at, &base, &first, &end)) > 0) {
+		if (++reading->ranges > reading->most_ranges)
+			return "is damaged: its debug information has too many ranges";
 		if (first >= end)
 			continue;
 		if (inlined->ranges >= MOST_RANGES)
@@ -99,18 +210,21 @@ static const char *add(struct inlined *inlined, Dwarf_Die *entry, unsigned int d
 }
 
 /* All entries of a unit, from its root down; a path of them is on a stack. */
-static const char *read_unit(struct inlined *inlined, const Dwarf_Die *root)
+static const char *read_unit(struct reading *reading, const Dwarf_Die *root)
 {
 	Dwarf_Die path[MOST_DEPTH];
 	unsigned int around[MOST_DEPTH] = { 0 };	/* inlined ones that one lies in */
+	uint64_t entries = 0, before[MOST_DEPTH] = { 0 };
 	size_t last = 0;
 
 	path[0] = *root;
 	for (;;) {
 		const bool is_inlined = dwarf_tag(&path[last]) == DW_TAG_inlined_subroutine;
 		const unsigned int depth = around[last] + is_inlined;
-		const char *why = is_inlined ? add(inlined, &path[last], depth) : NULL;
+		const char *why = is_inlined ? add(reading, &path[last], depth) : NULL;
 		int none;
+
+		before[last] = entries++;
 
 		if (why)
 			return why;
@@ -123,6 +237,10 @@ static const char *read_unit(struct inlined *inlined, const Dwarf_Die *root)
 		}
 		/* the next one, of this or of what this lies in */
 		while (none > 0 && last > 0) {
+			/* it passes what lies in this one, unless that says where it ends */
+			reading->steps += entries - before[last];
+			if (reading->steps > reading->most_steps)
+				return "is damaged: its debug information is nested too deeply";
 			none = dwarf_siblingof(&path[last], &path[last]);
 			last -= none > 0;
 		}
@@ -131,7 +249,7 @@ static const char *read_unit(struct inlined *inlined, const Dwarf_Die *root)
 	}
 }
 
-static const char *read_units(struct inlined *inlined, Dwarf *dwarf)
+static const char *read_units(struct reading *reading, Dwarf *dwarf)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die root;
@@ -140,7 +258,7 @@ static const char *read_units(struct inlined *inlined, Dwarf *dwarf)
 
 	while (!(end = dwarf_get_units(dwarf, unit, &unit, NULL, &type, &root, NULL))) {
 		const char *why =
-			type == DW_UT_compile || type == DW_UT_partial ? read_unit(inlined, &root) : NULL;
+			type == DW_UT_compile || type == DW_UT_partial ? read_unit(reading, &root) : NULL;
 
 		if (why)
 			return why;
@@ -149,33 +267,6 @@ static const char *read_units(struct inlined *inlined, Dwarf *dwarf)
 }
 
 /* ---- the file ---- */
-
-/* What its debug information has when it is not compressed; a section that lies says more. */
-static uint64_t bytes_of(Elf *elf)
-{
-	Elf_Scn *section = NULL;
-	uint64_t bytes = 0;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return 0;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		GElf_Chdr compressed;
-		const char *name;
-		uint64_t size;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-		    !(name = elf_strptr(elf, names, header.sh_name)) ||
-		    strncmp(name, ".debug_", strlen(".debug_")) != 0)
-			continue;
-		size = gelf_getchdr(section, &compressed) ? compressed.ch_size : header.sh_size;
-		if (size > MOST_BYTES)
-			return size;
-		bytes += size;
-	}
-	return bytes;
-}
 
 /* Another file, which this one refers to. */
 struct shared {
@@ -220,6 +311,8 @@ static const char *open_shared(struct shared *shared, Dwarf *dwarf,
 const char *inlined_read(struct inlined *inlined, Elf *elf, const struct inlined_beside *beside)
 {
 	const uint64_t bytes = bytes_of(elf);
+	struct reading reading = { .inlined = inlined, .most_ranges = bytes / BYTES_A_RANGE,
+				   .most_steps = bytes * STEPS_A_BYTE };
 	struct shared shared = { .fd = -1 };
 	Dwarf *dwarf;
 	const char *why;
@@ -233,9 +326,12 @@ const char *inlined_read(struct inlined *inlined, Elf *elf, const struct inlined
 		return damaged;
 	why = open_shared(&shared, dwarf, beside);
 	if (!why) {
-		if (shared.dwarf)
+		note_places(&reading, elf);
+		if (shared.dwarf) {
 			dwarf_setalt(dwarf, shared.dwarf);
-		why = read_units(inlined, dwarf);
+			note_places(&reading, shared.elf);
+		}
+		why = read_units(&reading, dwarf);
 	}
 	dwarf_end(dwarf);
 	close_shared(&shared);
