@@ -102,17 +102,50 @@ bool laplace_remove_directory(const char *path)
 
 /* ---- the same ones? ---- */
 
+/* From an offset on, as much as fits; -1: it cannot be read. */
+static ssize_t read_at(int fd, char *bytes, size_t size, off_t at)
+{
+	size_t filled = 0;
+	ssize_t count = 1;
+
+	while (count && filled < size) {
+		count = pread(fd, bytes + filled, size - filled, at + (off_t)filled);
+		if (count < 0 && errno != EINTR)
+			return -1;
+		filled += count > 0 ? (size_t)count : 0;
+	}
+	return (ssize_t)filled;
+}
+
+/*
+ * What is in a file, and where.  Holes are not read, and zeros count as one: a machine's memory is mostly that, and a copy
+ * of it need not have the same holes.
+ */
 static bool digest_rest(int fd, XXH3_state_t *state)
 {
 	static char bytes[1 << 16];
-	ssize_t count;
+	const off_t size = lseek(fd, 0, SEEK_END);
 
-	do {
-		count = read(fd, bytes, sizeof(bytes));
-		if (count > 0)
-			XXH3_64bits_update(state, bytes, (size_t)count);
-	} while (count > 0 || (count < 0 && errno == EINTR));
-	return count == 0;
+	if (size < 0)
+		return false;
+	XXH3_64bits_update(state, &size, sizeof(size));
+	for (off_t at = 0; at < size; at += (off_t)sizeof(bytes)) {
+		const off_t data = lseek(fd, at, SEEK_DATA);
+
+		if (data < 0 && errno == ENXIO)
+			break;		/* a hole, up to its end */
+		if (data > at)
+			at = data - data % (off_t)sizeof(bytes);
+		const ssize_t count = read_at(fd, bytes, sizeof(bytes), at);
+
+		if (count < 0)
+			return false;
+		if (count == 0 || (!bytes[0] && !memcmp(bytes, bytes + 1, (size_t)count - 1)))
+			continue;
+		XXH3_64bits_update(state, &at, sizeof(at));
+		XXH3_64bits_update(state, bytes, (size_t)count);
+	}
+	return true;
 }
 
 /* Of the name, if it counts, and what is in it. */
