@@ -187,7 +187,8 @@ enum lpl_error lpl_collector_open(struct lpl_collector **collector,
 	c->flush_ns = options->flush_ns;
 	c->flush_at = c->start_ns + c->flush_ns;
 	c->flush_due = options->flush_due;
-	c->sync_ns = c->stage == LPL_STAGE_FILE ? options->sync_ns : 0;
+	/* what is only counted is in no file */
+	c->sync_ns = c->stage == LPL_STAGE_FILE && c->pass != LPL_PASS_COUNT ? options->sync_ns : 0;
 	c->sync_at = c->start_ns + c->sync_ns;
 	c->wait_for_room = options->wait_for_room;
 	c->is_ending = options->is_ending;

@@ -18,7 +18,7 @@ static const struct {
 };
 #define METHODS (sizeof(methods) / sizeof(methods[0]))
 
-/* Of `asked` the ring's size, that of the segments, and a point to resume at. */
+/* Of `asked` the ring's size, that of the segments, the pass, how often to sync, and a point to resume at. */
 static inline enum lpl_error open_segments(struct lpl_collector **collector, const char *spec,
 					   const char *name,
 					   const struct lpl_collector_options *asked,
@@ -29,7 +29,7 @@ static inline enum lpl_error open_segments(struct lpl_collector **collector, con
 	struct lpl_collector_options options = {
 		.path = in_directory(name), .plan = &plan, .meta = meta, .stage = LPL_STAGE_FILE,
 		.ring_records = asked->ring_records, .status_fd = -1, .overwrite = true,
-		.segmented = true, .segment = asked->segment,
+		.segmented = true, .segment = asked->segment, .pass = asked->pass, .sync_ns = asked->sync_ns,
 		.resume_point = asked->resume_point, .resume_guest = asked->resume_guest,
 	};
 	enum lpl_error error;

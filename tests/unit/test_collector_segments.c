@@ -187,6 +187,25 @@ static void segments_repeat(void **state)
 	}
 }
 
+/* Of a first pass there is no file that could be forced to the disk, however often that is to be done. */
+static void what_is_counted_is_in_no_file(void **state)
+{
+	struct lpl_collector *collector = start_segments("none", "counted.lpl",
+		&(struct lpl_collector_options){ .ring_records = 1024, .pass = LPL_PASS_COUNT, .sync_ns = 1 });
+	struct stream sent;
+	struct logger logger;
+
+	(void)state;
+	simulate(&sent, EACH, 1);
+	logger_open(&logger, collector);
+	for (size_t i = 0; i < sent.count; i++)
+		log_item(&logger, &sent.items[i]);
+	logger_close(&logger);
+	finish(collector);
+	assert_false(exists(segment_name("counted", 1)));
+	stream_free(&sent);
+}
+
 static void sizes_are_read(void **state)
 {
 	static const struct {
@@ -224,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(segments_end_where_they_are_asked_to),
 		cmocka_unit_test(segments_repeat),
+		cmocka_unit_test(what_is_counted_is_in_no_file),
 		cmocka_unit_test(sizes_are_read),
 	};
 
