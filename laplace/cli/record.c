@@ -572,6 +572,8 @@ int cmd_record(int argc, char **argv)
 		status = check_output(trace, &options);
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
+	if (!status && !options.dry_run && !options.jobs && !record_streams(&options))
+		status = record_parts_make_way(trace, options.overwrite);
 	if (!status && !options.dry_run && options.jobs)
 		status = record_jobs(&options, bochs, trace);
 	else if (!status && !options.dry_run)

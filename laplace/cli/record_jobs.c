@@ -58,17 +58,18 @@ struct jobs {
 	uint64_t kept;			/* intervals */
 	bool counted, stopped;		/* the first pass ended; or stands still */
 	bool failed, interrupted;	/* all of it ends */
+	bool joined;			/* that was done before it was cut off */
 	struct cli_collection end;	/* how the first pass ended, and ... */
 	struct cli_collection last;	/* ... the last interval */
 	int last_status;		/* of waitpid() */
 	sigset_t before;		/* signals that were blocked */
-	int signal_fd;
+	int signal_fd, lock;		/* of the directory of parts */
 	uint64_t start_ns;
 };
 
 /* ---- processes ---- */
 
-static _Noreturn void become(const struct jobs *jobs, char *const *argv, int status_fd, int out)
+static _Noreturn void become(const struct jobs *jobs, char *const *argv, int status_fd, int out, pid_t parent)
 {
 	const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -76,7 +77,7 @@ static _Noreturn void become(const struct jobs *jobs, char *const *argv, int sta
 	(void)setpgid(0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)sigprocmask(SIG_SETMASK, &jobs->before, NULL);
-	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+	if (getppid() == parent && null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 	    dup2(out, STDERR_FILENO) >= 0 && fcntl(status_fd, F_SETFD, 0) == 0)
 		(void)execv(argv[0], argv);
 	_exit(127);
@@ -86,6 +87,7 @@ static _Noreturn void become(const struct jobs *jobs, char *const *argv, int sta
 static int spawn(struct jobs *jobs, struct process *process, char *const *words, const char *line,
 		 const char *pass, int out)
 {
+	const pid_t parent = getpid();
 	size_t count = 0;
 	char **argv, *own;
 	int fd[2];
@@ -107,7 +109,7 @@ static int spawn(struct jobs *jobs, struct process *process, char *const *words,
 	fflush(NULL);
 	process->machine.pid = fork();
 	if (process->machine.pid == 0)
-		become(jobs, argv, fd[1], out);
+		become(jobs, argv, fd[1], out, parent);
 	(void)close(fd[1]);
 	free(own);
 	free(argv);
@@ -270,10 +272,16 @@ static void take_interval(struct jobs *jobs, struct process *process)
 static void take_first(struct jobs *jobs)
 {
 	const struct cli_collection *s = &jobs->first.machine.status;
+	const int how = jobs->first.machine.wait_status;
 
 	jobs->stopped = false;
-	if (!WIFEXITED(jobs->first.machine.wait_status) || !s->ended || strcmp(s->end, "quit") == 0 ||
-	    strcmp(s->end, "full") == 0) {
+	if (WIFSIGNALED(how)) {
+		jobs->failed = true;
+		cli_complain(0, "%s: the first pass was killed by signal %d (%s)", jobs->options->output, WTERMSIG(how),
+			     strsignal(WTERMSIG(how)));
+		return;
+	}
+	if (!s->ended || strcmp(s->end, "quit") == 0 || strcmp(s->end, "full") == 0) {
 		jobs->failed = true;
 		cli_complain(0, "%s: the first pass did not come to its end; its messages above say why",
 			     jobs->options->output);
@@ -356,8 +364,9 @@ static void take_signals(struct jobs *jobs)
 	struct signalfd_siginfo info;
 
 	(void)poll(&wait, 1, LOOK_MS);
+	/* SIGUSR1 asks for what is in no file yet, and there is no such file */
 	while (read(jobs->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		jobs->interrupted |= info.ssi_signo != SIGCHLD;
+		jobs->interrupted |= info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP;
 }
 
 static void show(const struct jobs *jobs, struct cli_progress *progress)
@@ -397,6 +406,7 @@ static void run(struct jobs *jobs)
 int record_jobs_check(const struct record_options *options)
 {
 	const char *why = NULL;
+	struct stat about;
 
 	if (options->resume)
 		return CLI_DONE;
@@ -416,20 +426,31 @@ int record_jobs_check(const struct record_options *options)
 		why = "an end by bytes or seconds does not repeat";
 	else if (options->debugger)
 		why = "Bochs' debugger is one process";
+	else if (stat(options->machine, &about) == 0 && !S_ISREG(about.st_mode))
+		why = "the bochsrc is read by each of them, and has to be a file";
+	else if (stat(options->output, &about) == 0 && !S_ISREG(about.st_mode))
+		why = "the trace is several files, with names made of this one: it has to be that of a file";
 	return why ? cli_complain(CLI_USAGE, "--jobs: %s", why) : CLI_DONE;
 }
 
 /* What a first pass begins with that is not a checkpoint; its line is the last word. */
 static int make_command(struct jobs *jobs)
 {
-	const struct record_options *options = jobs->options;
-	char *line = record_line(options, jobs->trace), **argv = NULL;
-	int status;
+	struct record_options options = *jobs->options;
+	char *line = record_line(&options, jobs->trace), **argv = NULL, machine[PATH_MAX];
+	int status = record_parts_make_way(jobs->trace, options.overwrite);
 
-	if (line)
-		argv = record_argv(options, jobs->bochs, line);
-	status = argv ? record_parts_begin(jobs->trace, argv + 1, options->overwrite) :
-			cli_complain(CLI_FAILED, "no memory");
+	if (!status)
+		status = record_checkpoints_make_way(jobs->trace, options.overwrite);
+	/* it is read again: by whichever directory it is gone on with, and not as our standard input */
+	if (realpath(options.machine, machine))
+		options.machine = machine;
+	if (!status && line)
+		argv = record_argv(&options, jobs->bochs, line);
+	if (!status)
+		status = argv ? record_parts_begin(jobs->trace, argv + 1) : cli_complain(CLI_FAILED, "no memory");
+	if (!status)
+		status = record_parts_lock(jobs->trace, &jobs->lock);
 	free(argv);
 	free(line);
 	return status ? status : record_parts_command(jobs->trace, &jobs->command);
@@ -440,9 +461,16 @@ static int find_state(struct jobs *jobs)
 {
 	uint64_t first, last;
 	char part[PATH_MAX + 8];
+	int status = record_parts_lock(jobs->trace, &jobs->lock);
 
+	if (!status)
+		status = record_parts_command(jobs->trace, &jobs->command);
+	if (status)
+		return status;
 	record_find_checkpoints(jobs->trace, &first, &last);
 	jobs->counted = record_parts_ended(jobs->trace, &jobs->end, &jobs->made);
+	jobs->joined = jobs->counted && record_parts_are_joined(jobs->trace);
+	jobs->last = jobs->end;
 	if (!jobs->counted)
 		jobs->made = last;
 	jobs->gone = first ? first - 1 : jobs->counted ? jobs->made : 0;
@@ -455,7 +483,7 @@ static int find_state(struct jobs *jobs)
 	snprintf(part, sizeof(part), "%s.part", jobs->trace);
 	if (!jobs->counted && jobs->made == 0)
 		(void)unlink(part);
-	return record_parts_command(jobs->trace, &jobs->command);
+	return CLI_DONE;
 }
 
 static int begin(struct jobs *jobs)
@@ -475,6 +503,8 @@ static void hold_signals(struct jobs *jobs)
 	lpl_add_unless_ignored(&mask, SIGINT);
 	lpl_add_unless_ignored(&mask, SIGTERM);
 	lpl_add_unless_ignored(&mask, SIGHUP);
+	lpl_add_unless_ignored(&mask, SIGUSR1);
+	lpl_add_unless_ignored(&mask, SIGUSR2);
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, &jobs->before);
 	jobs->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -494,14 +524,34 @@ static int finish(struct jobs *jobs)
 	status = record_parts_join(jobs->trace, jobs->made + 1, strstr(line, "overwrite=\"on\"") != NULL);
 	if (status)
 		return status;
+	if (jobs->joined)
+		cli_complain(0, "%s: was whole already", jobs->options->output);
 	machine.status.elapsed_ns = lpl_now_ns() - jobs->start_ns;
 	machine.status.mean.instructions = (uint64_t)((double)machine.status.instructions / seconds);
 	return record_conclude(jobs->options, &machine, jobs->trace);
 }
 
+/* It did not come to its end. */
+static int stop(const struct jobs *jobs)
+{
+	const struct record_options *options = jobs->options;
+
+	/* where there is no checkpoint, the command itself begins it once more */
+	if (!jobs->interrupted && !options->resume && jobs->made == 0) {
+		record_parts_give_up(jobs->trace, jobs->first.machine.status.updates > 0);
+		return cli_complain(CLI_FAILED, "%s: failed before the first checkpoint; nothing is kept",
+				    options->output);
+	}
+	return cli_complain(CLI_FAILED, "%s: %s; %" PRIu64 " segments are whole, and laplace record --resume %s "
+			    "--jobs %u goes on", options->output, jobs->failed ? "failed" : "interrupted", jobs->kept,
+			    options->output, options->jobs);
+}
+
 int record_jobs(const struct record_options *options, const char *bochs, const char *trace)
 {
-	struct jobs jobs = { .options = options, .trace = trace, .signal_fd = -1, .start_ns = lpl_now_ns() };
+	struct jobs jobs = {
+		.options = options, .trace = trace, .signal_fd = -1, .lock = -1, .start_ns = lpl_now_ns()
+	};
 	int status = CLI_DONE;
 
 	jobs.first.machine.pid = -1;
@@ -510,16 +560,18 @@ int record_jobs(const struct record_options *options, const char *bochs, const c
 		return cli_complain(CLI_FAILED, "no memory");
 	for (unsigned int i = 0; i < options->jobs; i++)
 		jobs.job[i].machine.pid = -1;
+	if (access(jobs.bochs, X_OK) < 0)
+		status = cli_complain(CLI_FAILED, "%s: %s: it is the simulator that logs every reference", jobs.bochs,
+				      strerror(errno));
 	hold_signals(&jobs);
-	status = begin(&jobs);
 	if (!status)
+		status = begin(&jobs);
+	if (!status && !jobs.joined)
 		run(&jobs);
-	if (!status && (jobs.failed || jobs.interrupted))
-		status = cli_complain(CLI_FAILED, "%s: %s; %" PRIu64 " segments are whole, and laplace record --resume %s "
-				      "--jobs %u goes on", options->output, jobs.failed ? "failed" : "interrupted",
-				      jobs.kept, options->output, options->jobs);
-	else if (!status)
-		status = finish(&jobs);
+	if (!status)
+		status = jobs.failed || jobs.interrupted ? stop(&jobs) : finish(&jobs);
+	if (jobs.lock >= 0)
+		(void)close(jobs.lock);
 	if (jobs.signal_fd >= 0)
 		(void)close(jobs.signal_fd);
 	if (jobs.command)

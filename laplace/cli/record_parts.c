@@ -164,7 +164,80 @@ int record_parts_find(const char *given, char trace[PATH_MAX])
 	return cli_complain(CLI_FAILED, "%s: no recording of that name was begun with --jobs", given);
 }
 
-int record_parts_begin(const char *trace, char *const *command, bool overwrite)
+int record_parts_lock(const char *trace, int *lock)
+{
+	char path[PATH_MAX];
+
+	*lock = own_path(path, trace, "") ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	if (*lock < 0 || !lpl_part_is_locked(*lock))
+		return CLI_DONE;
+	(void)close(*lock);
+	*lock = -1;
+	return cli_complain(CLI_FAILED, "%s: is being made by another laplace record --jobs", trace);
+}
+
+int record_parts_make_way(const char *trace, bool overwrite)
+{
+	char path[PATH_MAX];
+	int lock, status = record_parts_lock(trace, &lock);
+
+	if (status)
+		return status;
+	if (!own_path(path, trace, ""))
+		status = cli_complain(CLI_USAGE, "%s: the path is too long", trace);
+	else if (!record_parts_are_there(trace))
+		(void)rmdir(path);	/* cut off when it had hardly begun; what has something in it may be anybody's */
+	else if (!overwrite)
+		status = cli_complain(CLI_FAILED, "%s: is there already, of a recording with --jobs that did not end; "
+				      "--resume goes on with it, --overwrite removes it", path);
+	else if (!remove_all(path))
+		status = cannot(path, "removed");
+	if (lock >= 0)
+		(void)close(lock);
+	return status;
+}
+
+int record_checkpoints_make_way(const char *trace, bool overwrite)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	char path[PATH_MAX];
+	struct stat about;
+	uint64_t first, last;
+
+	/* of one that is being recorded nothing is removed */
+	if (overwrite && lpl_output_try(trace, true, &report) != LPL_OK)
+		return cli_report(&report);
+	for (;;) {
+		record_find_checkpoints(trace, &first, &last);
+		if (!first || !record_checkpoint_path(path, trace, first) || lstat(path, &about) < 0)
+			return CLI_DONE;
+		if (!S_ISDIR(about.st_mode))
+			return cli_complain(CLI_FAILED, "%s has the name of a checkpoint, and is none; remove it", path);
+		if (!overwrite)
+			return cli_complain(CLI_FAILED, "%s is there already, the checkpoint of another recording, and "
+					    "would be taken for one of this; choose another name for the trace, or "
+					    "--overwrite", path);
+		record_checkpoint_remove(trace, first);
+		if (record_has_checkpoint(trace, first))
+			return CLI_FAILED;
+	}
+}
+
+void record_parts_give_up(const char *trace, bool part)
+{
+	char path[PATH_MAX];
+
+	if (own_path(path, trace, "") && !remove_all(path))
+		(void)cannot(path, "removed");
+	if (!part)
+		return;
+	if (snprintf(path, sizeof(path), "%s.part", trace) < (int)sizeof(path))
+		(void)unlink(path);
+	/* which was being made */
+	record_checkpoint_remove(trace, 1);
+}
+
+int record_parts_begin(const char *trace, char *const *command)
 {
 	char path[PATH_MAX], *text = NULL;
 	size_t size = 0;
@@ -173,11 +246,6 @@ int record_parts_begin(const char *trace, char *const *command, bool overwrite)
 
 	if (!own_path(path, trace, ""))
 		return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
-	if (access(path, F_OK) == 0 && !overwrite)
-		return cli_complain(CLI_FAILED, "%s: is there already, of a recording with --jobs that did not end; "
-				    "--resume goes on with it, --overwrite removes it", path);
-	if (!remove_all(path))
-		return cannot(path, "removed");
 	if (mkdir(path, 0777) < 0)
 		return cannot(path, "made");
 	out = open_memstream(&text, &size);
@@ -187,7 +255,19 @@ int record_parts_begin(const char *trace, char *const *command, bool overwrite)
 		return cli_complain(CLI_FAILED, "no memory");
 	status = own_path(path, trace, COMMAND) ? write_file(path, text, size) : CLI_FAILED;
 	free(text);
+	if (status)
+		record_parts_give_up(trace, false);
 	return status;
+}
+
+/* What was begun elsewhere names its files there. */
+static bool is_of(const char *line, const char *trace)
+{
+	static const char begin[] = "laplace: trace=\"";
+	const size_t length = strlen(trace);
+
+	return strncmp(line, begin, strlen(begin)) == 0 && strncmp(line + strlen(begin), trace, length) == 0 &&
+	       line[strlen(begin) + length] == '"';
 }
 
 int record_parts_command(const char *trace, char ***command)
@@ -208,6 +288,12 @@ int record_parts_command(const char *trace, char ***command)
 	for (size_t i = 0, at = 0; i < words; i++) {
 		word[i] = text + at;
 		at += strlen(text + at) + 1;
+	}
+	if (!is_of(word[words - 1], trace)) {
+		free(text);
+		free(word);
+		return cli_complain(CLI_FAILED, "%s: was moved or copied, and can only be gone on with where it was "
+				    "begun", trace);
 	}
 	*command = word;
 	return CLI_DONE;
@@ -313,12 +399,38 @@ static int join_lines(const char *trace, char **line, size_t count, bool overwri
 	return lpl_collector_join(trace, line, count, overwrite, &report) == LPL_OK ? CLI_DONE : cli_report(&report);
 }
 
+bool record_parts_are_joined(const char *trace)
+{
+	char part[PATH_MAX];
+
+	/* it has the other name until it is whole */
+	return snprintf(part, sizeof(part), "%s.part", trace) < (int)sizeof(part) && access(part, F_OK) < 0 &&
+	       access(trace, F_OK) == 0;
+}
+
+/* All that stood beside the trace; the command goes first: without it there is nothing to go on with. */
+static int remove_rest(const char *trace, uint64_t intervals)
+{
+	char path[PATH_MAX];
+
+	for (uint64_t i = 1; i < intervals; i++)
+		if (record_has_checkpoint(trace, i))
+			record_checkpoint_remove(trace, i);
+	if (own_path(path, trace, COMMAND))
+		(void)unlink(path);
+	return own_path(path, trace, "") && !remove_all(path) ? cannot(path, "removed") : CLI_DONE;
+}
+
 int record_parts_join(const char *trace, uint64_t intervals, bool overwrite)
 {
-	char **line = calloc(intervals + 1, sizeof(*line)), path[PATH_MAX];
-	int status = line ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
+	char **line, path[PATH_MAX];
 	size_t count = 0, size;
+	int status;
 
+	if (record_parts_are_joined(trace))
+		return remove_rest(trace, intervals);
+	line = calloc(intervals + 1, sizeof(*line));
+	status = line ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
 	for (uint64_t i = 0; !status && i < intervals; i++) {
 		if (!find_line(path, trace, i))
 			continue;
@@ -331,12 +443,5 @@ int record_parts_join(const char *trace, uint64_t intervals, bool overwrite)
 	for (size_t i = 0; line && i < count; i++)
 		free(line[i]);
 	free(line);
-	if (status)
-		return status;
-	for (uint64_t i = 1; i < intervals; i++)
-		if (record_has_checkpoint(trace, i))
-			record_checkpoint_remove(trace, i);
-	if (own_path(path, trace, "") && !remove_all(path))
-		status = cannot(path, "removed");
-	return status;
+	return status ? status : remove_rest(trace, intervals);
 }

@@ -25,10 +25,21 @@ bool record_has_checkpoint(const char *trace, uint64_t number);
 void record_find_checkpoints(const char *trace, uint64_t *first, uint64_t *last);
 
 /*
- * Begin, with this command, a program's arguments up to NULL.  There must be no such directory, unless it may
- * be overwritten.  This and what follows returns a status, and complains.
+ * What is left of such a recording is removed, if it may be overwritten, and is in the way otherwise; so is one that
+ * is being made, and a checkpoint that would be taken for one of the recording that is to begin.  This and what follows
+ * returns a status, and complains.
  */
-int record_parts_begin(const char *trace, char *const *command, bool overwrite);
+int record_parts_make_way(const char *trace, bool overwrite);
+int record_checkpoints_make_way(const char *trace, bool overwrite);
+/* Begin, with this command, a program's arguments up to NULL, after the two before. */
+int record_parts_begin(const char *trace, char *const *command);
+/*
+ * It is ours until *lock is closed, which is -1 for none: one process at a time makes a trace so.  Where there is no such
+ * directory nothing is done.
+ */
+int record_parts_lock(const char *trace, int *lock);
+/* What was begun came to nothing: its directory goes, and, if `part`, the manifest that has no segment. */
+void record_parts_give_up(const char *trace, bool part);
 /* The command that it began with, to be freed with its first word, which is all of its text. */
 int record_parts_command(const char *trace, char ***command);
 /* The absolute path of the trace that is being made so. */
@@ -49,5 +60,7 @@ bool record_parts_ended(const char *trace, struct cli_collection *end, uint64_t 
 
 /* All intervals were traced: the trace gets its name, and all else goes. */
 int record_parts_join(const char *trace, uint64_t intervals, bool overwrite);
+/* Has it its name already, and only the rest was not removed yet? */
+bool record_parts_are_joined(const char *trace);
 
 #endif
