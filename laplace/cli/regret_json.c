@@ -8,13 +8,14 @@
 
 static json_t *counts_json(const struct lpl_regret_counts *counts)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 		"evicted", cli_json(counts->evicted), "used", cli_json(counts->outcome[LPL_REGRET_USED]),
 		"ended", cli_json(counts->outcome[LPL_REGRET_ENDED]),
 		"never", cli_json(counts->outcome[LPL_REGRET_NEVER]),
 		"cut", cli_json(counts->outcome[LPL_REGRET_CUT]), "better", cli_json(counts->better),
 		"written", cli_json(counts->written), "read_back", cli_json(counts->returned),
-		"optimal", cli_json(counts->optimal));
+		"optimal", cli_json(counts->optimal), "brought", cli_json(counts->brought),
+		"unused", cli_json(counts->unused));
 }
 
 static json_t *clocks_json(const struct lpl_regret_clocks *clocks)
@@ -145,11 +146,12 @@ static json_t *reclaimers_json(const struct lpl_regret_results *results)
 {
 	json_t *object = json_object();
 
-	/* which reads OPT needs does not depend on what evicted */
+	/* which reads OPT needs, and what is brought, does not depend on what evicted */
 	for (unsigned int i = 0; i < LPL_REGRET_RECLAIMERS; i++) {
 		json_t *counts = counts_json(&results->by_reclaimer[i]);
 
 		json_object_del(counts, "optimal");
+		json_object_del(counts, "brought");
 		json_object_set_new(object, lpl_regret_reclaimer_name(i), counts);
 	}
 	return object;

@@ -63,7 +63,10 @@ static void print_totals(const struct regret_shown *shown, FILE *out)
 		", so that %" PRIu64, "read back", all->returned, all->optimal,
 		all->returned - all->optimal);
 	print_share(out, all->returned - all->optimal, all->returned);
-	fputs(" could be avoided\n", out);
+	fprintf(out, " could be avoided\n%-14s %" PRIu64 "; evicted before they were used %" PRIu64, "brought in",
+		all->brought, all->unused);
+	print_share(out, all->unused, all->brought);
+	putc('\n', out);
 }
 
 static void print_bars(FILE *out, const char *title, const struct regret_bars *bars)

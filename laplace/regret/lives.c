@@ -95,7 +95,7 @@ enum lpl_error lpl_regret_end(struct lpl_regret *regret, uint32_t number, struct
 
 	for_each_stay(regret, page, lpl_regret_worst_ended);
 	set_resident(regret, page, false);
-	page->removed = false;
+	page->removed = page->fresh = false;
 	page->begun = NO_BOUNDARY;
 	LPL_TRY(close_stays(regret, page, LPL_REGRET_ENDED, report));
 	if (page->canonical) {
@@ -136,6 +136,20 @@ enum lpl_error lpl_regret_enter(struct lpl_regret *regret, uint32_t number,
 	return LPL_OK;
 }
 
+enum lpl_error lpl_regret_bring(struct lpl_regret *regret, uint32_t number,
+				struct lpl_report *report)
+{
+	struct page *page = &regret->page[number];
+	const bool comes = !page->resident;
+
+	LPL_TRY(lpl_regret_enter(regret, number, report));
+	if (!comes || !page->counted)
+		return LPL_OK;
+	page->fresh = true;
+	lpl_regret_count_brought(regret, page);
+	return LPL_OK;
+}
+
 /*
  * OPT keeps it since its last use, or since it came into memory first, if it has room for it at every
  * moment; else it reads it now.
@@ -155,6 +169,7 @@ enum lpl_error lpl_regret_use(struct lpl_regret *regret, uint32_t number, struct
 	struct stay *gone;
 
 	LPL_TRY(lpl_regret_enter(regret, number, report));
+	page->fresh = false;
 	gone = page->stay;
 	replace_optimally(regret, page);
 	for_each_stay(regret, page, used_since);
@@ -205,7 +220,8 @@ enum lpl_error lpl_regret_take(struct lpl_regret *regret, uint32_t number,
 	stay = add_stay(page, page->since, until);
 	if (!stay || !lpl_reach(regret->taken, regret->taken_room, regret->takens))
 		return lpl_regret_no_memory(report);
-	page->removed = false;
+	stay->eviction.unused = page->fresh;
+	page->removed = page->fresh = false;
 	set_resident(regret, page, false);
 	touch_again(regret, page);
 	regret->taken[regret->takens++] = stay;
@@ -301,7 +317,7 @@ enum lpl_error lpl_regret_taken(struct lpl_regret *regret, const struct lpl_even
 			.number = ++regret->results.evictions, .moment = regret->results.moments,
 			.when = regret->now, .resident = resident, .task = task,
 			.reclaimer = event->arg[KTR_RECLAIM_RECLAIMER],
-			.dirty = event->arg[KTR_RECLAIM_DIRTY]
+			.dirty = event->arg[KTR_RECLAIM_DIRTY], .unused = stay->eviction.unused
 		};
 	}
 	regret->takens = 0;
@@ -392,6 +408,7 @@ enum lpl_error lpl_regret_close_all(struct lpl_regret *regret, enum lpl_regret_o
 			continue;
 		if (forget)
 			set_resident(regret, page, false);
+		page->fresh = false;
 		page->since = regret->moments.count;
 		page->begun = page->resident ? page->since : NO_BOUNDARY;
 		touch_again(regret, page);

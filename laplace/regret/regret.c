@@ -154,7 +154,7 @@ static enum lpl_error cache_add(struct lpl_regret *regret, const struct lpl_even
 	if (is_odd(regret, event->arg[KTR_CACHE_PAGES]) ||
 	    !has_name(name, event, KTR_CACHE_DEVICE, KTR_CACHE_INODE, KTR_CACHE_OFFSET))
 		return LPL_OK;
-	return for_file(regret, name, event->arg[KTR_CACHE_PAGES], lpl_regret_enter, report);
+	return for_file(regret, name, event->arg[KTR_CACHE_PAGES], lpl_regret_bring, report);
 }
 
 static void cache_remove(struct lpl_regret *regret, const struct lpl_event *event)
@@ -227,7 +227,7 @@ static enum lpl_error swap_in(struct lpl_regret *regret, const struct lpl_event 
 
 	return is_odd(regret, event->arg[KTR_SWAP_PAGES]) ? LPL_OK :
 		for_slots(regret, event->arg[KTR_SWAP_SLOT], event->arg[KTR_SWAP_PAGES],
-			  lpl_regret_enter, &unknown, report);
+			  lpl_regret_bring, &unknown, report);
 }
 
 static enum lpl_error refault(struct lpl_regret *regret, const struct lpl_event *event,
@@ -239,9 +239,9 @@ static enum lpl_error refault(struct lpl_regret *regret, const struct lpl_event 
 	if (is_odd(regret, pages))
 		return LPL_OK;
 	if (has_name(name, event, KTR_FOLIO_DEVICE, KTR_FOLIO_INODE, KTR_FOLIO_OFFSET))
-		return for_file(regret, name, pages, lpl_regret_enter, report);
+		return for_file(regret, name, pages, lpl_regret_bring, report);
 	return event->arg[KTR_FOLIO_SLOT] == KTR_NONE ? LPL_OK :
-		for_slots(regret, event->arg[KTR_FOLIO_SLOT], pages, lpl_regret_enter, &unknown,
+		for_slots(regret, event->arg[KTR_FOLIO_SLOT], pages, lpl_regret_bring, &unknown,
 			  report);
 }
 

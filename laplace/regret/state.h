@@ -17,7 +17,7 @@
 struct eviction {
 	uint64_t number, moment;	/* the trace's */
 	struct lpl_regret_clocks when, returned;
-	bool is_back;
+	bool is_back, unused;
 	uint64_t resident, reclaimer, dirty;
 	uint32_t task;			/* regret.task */
 };
@@ -42,6 +42,7 @@ struct page {
 	bool counted;			/* it may be evicted, as far as is known */
 	bool resident;
 	bool removed;			/* from the page cache; not known yet: by reclaim? */
+	bool fresh;			/* brought into memory, and not used since */
 	uint32_t since;			/* boundary: resident and not used from here on ... */
 	uint32_t until;			/* ... up to here, with `removed` */
 	uint32_t begun;			/* boundary: OPT may keep it from here on; or NO_BOUNDARY */
@@ -154,6 +155,9 @@ struct lpl_regret_page lpl_regret_describe(const struct lpl_regret *regret, cons
 /* It has a frame. */
 enum lpl_error lpl_regret_enter(struct lpl_regret *regret, uint32_t page,
 				struct lpl_report *report);
+/* The same, by an event that says that it came. */
+enum lpl_error lpl_regret_bring(struct lpl_regret *regret, uint32_t page,
+				struct lpl_report *report);
 /* It is used; `latest` has the use before it. */
 enum lpl_error lpl_regret_use(struct lpl_regret *regret, uint32_t page, struct lpl_report *report);
 /* It leaves the page cache: for swap, by reclaim, or it ends. */
@@ -184,8 +188,9 @@ enum lpl_error lpl_regret_close_all(struct lpl_regret *regret, enum lpl_regret_o
 enum lpl_error lpl_regret_report(struct lpl_regret *regret, const struct page *page,
 				 const struct stay *stay, enum lpl_regret_outcome outcome,
 				 uint64_t rank, struct lpl_report *report);
-/* OPT has to read it. */
+/* OPT has to read it; it is brought. */
 void lpl_regret_count_optimal(struct lpl_regret *regret, const struct page *page);
+void lpl_regret_count_brought(struct lpl_regret *regret, const struct page *page);
 void lpl_regret_advance(struct lpl_regret *regret, struct lpl_regret_clocks now);
 
 bool lpl_regret_worst_init(struct lpl_regret *regret);

@@ -28,6 +28,8 @@ static void add(struct lpl_regret_counts *sum, const struct lpl_regret_counts *w
 	sum->optimal += what->optimal;
 	sum->written += what->written;
 	sum->better += what->better;
+	sum->brought += what->brought;
+	sum->unused += what->unused;
 }
 
 void lpl_regret_advance(struct lpl_regret *regret, struct lpl_regret_clocks now)
@@ -86,7 +88,7 @@ static void count(struct lpl_regret *regret, const struct page *page,
 	struct lpl_regret_results *results = &regret->results;
 	struct lpl_regret_counts what = {
 		.evicted = 1, .returned = eviction->is_back, .written = eviction->dirty == 1,
-		.better = eviction->rank > 0
+		.better = eviction->rank > 0, .unused = eviction->unused
 	};
 	struct lpl_regret_counts *owner = counts_of_owner(regret, page);
 	const uint64_t reclaimer = eviction->reclaimer < KTR_RECLAIM_OTHER ? eviction->reclaimer :
@@ -114,6 +116,17 @@ void lpl_regret_count_optimal(struct lpl_regret *regret, const struct page *page
 	regret->results.bin[bin_of(regret, regret->now.cycle)].optimal++;
 	if (owner)
 		owner->optimal++;
+}
+
+void lpl_regret_count_brought(struct lpl_regret *regret, const struct page *page)
+{
+	struct lpl_regret_counts *owner = counts_of_owner(regret, page);
+
+	regret->results.all.brought++;
+	regret->results.by_kind[page->kind].brought++;
+	regret->results.bin[bin_of(regret, regret->now.cycle)].brought++;
+	if (owner)
+		owner->brought++;
 }
 
 /* Which processes have to do with it. */
@@ -149,7 +162,8 @@ enum lpl_error lpl_regret_report(struct lpl_regret *regret, const struct page *p
 						     (struct lpl_regret_clocks){ .ref = 0 },
 		.is_back = from->is_back, .returned = from->returned, .rank = rank,
 		.resident = from->resident, .reclaimer = from->reclaimer, .tid = task->tid,
-		.tgid = task->tgid, .by = task->name, .dirty = from->dirty
+		.tgid = task->tgid, .by = task->name, .dirty = from->dirty,
+		.unused = from->unused
 	};
 
 	count(regret, page, &eviction);

@@ -85,7 +85,41 @@ static void step(struct regret_log *log, size_t line)
 		memset(log->resident, 0, sizeof(log->resident));
 	for (size_t i = 0; i < at->pages; i++)
 		log->resident[at->page[i]] = at->is == DEED_USE || at->is == DEED_ENTER ||
-					     at->is == DEED_KEEP;
+					     at->is == DEED_BRING || at->is == DEED_KEEP;
+}
+
+/* Is the page in memory before this line, where it is in swap's cache, or to be reclaimed, too? */
+static bool has_frame(const struct regret_log *log, size_t line, uint32_t page)
+{
+	for (size_t i = line; i-- > 0;) {
+		const enum deed is = log->line[i].is;
+
+		if (is == DEED_CUT && log->line[i].forget)
+			return false;
+		if (names(&log->line[i], page))
+			return is == DEED_USE || is == DEED_ENTER || is == DEED_BRING || is == DEED_KEEP;
+	}
+	return false;
+}
+
+static bool is_brought(const struct regret_log *log, size_t line, uint32_t page)
+{
+	return log->line[line].is == DEED_BRING && names(&log->line[line], page) &&
+	       !has_frame(log, line, page) && counts(log, line, page);
+}
+
+/* Was it brought before this line, and neither used nor another page since? */
+static bool is_unused(const struct regret_log *log, size_t line, uint32_t page)
+{
+	for (size_t i = line; i-- > 0;) {
+		if (is_brought(log, i, page))
+			return true;
+		if (log->line[i].is == DEED_CUT || ends_at(log, i, page) ||
+		    (names(&log->line[i], page) &&
+		     (log->line[i].is == DEED_USE || log->line[i].is == DEED_RECLAIM)))
+			return false;
+	}
+	return false;
 }
 
 static void look_at(struct regret_log *log, struct regret_answer *answer)
@@ -98,6 +132,7 @@ static void look_at(struct regret_log *log, struct regret_answer *answer)
 	answer->outcome = outcome;
 	answer->evicted = log->line[line].ref;
 	answer->last = last_use(log, line, answer->page);
+	answer->unused = is_unused(log, line, answer->page);
 	answer->next = next < log->lines ? log->line[next].ref : 0;
 	for (uint32_t page = 0; page < log->pages; page++) {
 		size_t use;
@@ -133,8 +168,11 @@ struct regret_answer *regret_oracle(struct regret_log *log, size_t *count)
 	struct regret_answer *answer = calloc(LOG_LINES, sizeof(*answer));
 
 	*count = 0;
+	log->brought = 0;
 	memset(log->resident, 0, sizeof(log->resident));
 	for (size_t line = 0; line < log->lines && answer; line++) {
+		for (size_t i = 0; i < log->line[line].pages; i++)
+			log->brought += is_brought(log, line, log->line[line].page[i]);
 		step(log, line);
 		for (size_t i = 0; i < log->line[line].pages && log->line[line].is == DEED_RECLAIM; i++) {
 			answer[*count] = (struct regret_answer){ .line = line,

@@ -18,6 +18,7 @@
 enum deed {
 	DEED_USE,
 	DEED_ENTER,	/* an event says that it has a frame */
+	DEED_BRING,	/* ... that it gets one, unless it has one */
 	DEED_LEAVE,	/* ... that it has left the page cache */
 	DEED_KEEP,	/* ... that it goes to swap, and has its frame still */
 	DEED_RECLAIM,	/* `pages`: a moment */
@@ -42,6 +43,7 @@ struct regret_log {
 	uint32_t pages;
 	/* for the oracle's own use */
 	bool resident[LOG_PAGES], held[LOG_PAGES], anchored[LOG_PAGES];
+	uint64_t brought;		/* how often, of those that may be evicted then */
 };
 
 struct regret_answer {
@@ -49,7 +51,7 @@ struct regret_answer {
 	uint32_t page;
 	int outcome;			/* enum lpl_regret_outcome */
 	uint64_t rank, resident, evicted, last, next;	/* the last three: references */
-	bool is_back;
+	bool is_back, unused;
 	/* of the pages that would have been better; the one that is used last, and when; 0: never */
 	uint32_t best;
 	uint64_t best_next;

@@ -188,7 +188,7 @@ static void come_back(struct trial *trial, unsigned int space, unsigned int at)
 		     trial->slot[page], 9, 1, 0, KTR_NONE, 0);
 	else
 		SEND(trial, KTR_REFAULT, 0, KTR_NONE, 0, 9, 1, trial->slot[page], 0);
-	write_page(trial, DEED_ENTER, page);
+	write_page(trial, DEED_BRING, page);
 }
 
 /* ---- files ---- */
@@ -208,7 +208,7 @@ static void add(struct trial *trial, struct guest_file *file, unsigned int at)
 	SEND(trial, KTR_CACHE_ADD, file->device, file->inode, at, file->frame[at], 1,
 	     ALIAS + (file->frame[at] << 12));
 	file->cached[at] = file->aliased[at] = true;
-	write_page(trial, DEED_ENTER, page_of_file(trial, file, at));
+	write_page(trial, DEED_BRING, page_of_file(trial, file, at));
 }
 
 static void remove_page(struct trial *trial, struct guest_file *file, unsigned int at)

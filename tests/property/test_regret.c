@@ -93,6 +93,7 @@ static void check_eviction(const struct trial *trial, const struct regret_answer
 	assert_int_equal(heard->next.ref, answer->next);
 	assert_int_equal(heard->next.cycle, 3 * answer->next);
 	assert_int_equal(heard->is_back, answer->is_back);
+	assert_int_equal(heard->unused, answer->unused);
 	check_place(trial, answer->page, &heard->page);
 }
 
@@ -145,11 +146,13 @@ static void check_worst(const struct trial *trial, const struct lpl_regret_resul
 static void check_sums(const struct lpl_regret_results *results)
 {
 	uint64_t evicted = 0, optimal = 0, returned = 0, by_bin = 0, optimal_by_bin = 0, outcomes = 0;
+	uint64_t brought = results->by_kind[LPL_PAGE_ANONYMOUS].brought, brought_by_bin = 0;
 
 	for (size_t i = 0; i < results->files; i++) {
 		evicted += results->file[i].counts.evicted;
 		optimal += results->file[i].counts.optimal;
 		returned += results->file[i].counts.returned;
+		brought += results->file[i].counts.brought;
 	}
 	evicted += results->by_kind[LPL_PAGE_ANONYMOUS].evicted;
 	optimal += results->by_kind[LPL_PAGE_ANONYMOUS].optimal;
@@ -157,6 +160,7 @@ static void check_sums(const struct lpl_regret_results *results)
 	for (unsigned int i = 0; i < LPL_REGRET_BINS; i++) {
 		by_bin += results->bin[i].evicted;
 		optimal_by_bin += results->bin[i].optimal;
+		brought_by_bin += results->bin[i].brought;
 		assert_true(i < results->bins || results->bin[i].evicted == 0);
 	}
 	for (int i = 0; i < LPL_REGRET_OUTCOMES; i++)
@@ -166,6 +170,9 @@ static void check_sums(const struct lpl_regret_results *results)
 	assert_int_equal(returned, results->all.returned);
 	assert_int_equal(by_bin, evicted);
 	assert_int_equal(optimal_by_bin, optimal);
+	assert_int_equal(brought, results->all.brought);
+	assert_int_equal(brought_by_bin, brought);
+	assert_true(results->all.unused <= brought);
 	assert_int_equal(outcomes, evicted);
 	assert_int_equal(results->evictions, evicted);
 	assert_int_equal(results->reclaimed, evicted + results->unknown);
@@ -178,7 +185,7 @@ static void finish(struct trial *trial, bool cuts)
 	struct lpl_report report = { 0 };
 	struct regret_answer *answer;
 	size_t count;
-	uint64_t exhaustive, returned = 0;
+	uint64_t exhaustive, returned = 0, unused = 0;
 
 	send_references(trial);
 	/* that the last window ends before the trace does is no reason to know less */
@@ -195,8 +202,11 @@ static void finish(struct trial *trial, bool cuts)
 	for (size_t i = 0; i < count; i++) {
 		check_eviction(trial, &answer[i], &trial->heard[i]);
 		returned += answer[i].is_back;
+		unused += answer[i].unused;
 	}
 	assert_int_equal(results->all.returned, returned);
+	assert_int_equal(results->all.unused, unused);
+	assert_int_equal(results->all.brought, trial->log.brought);
 	check_sums(results);
 	check_worst(trial, results, answer, count, cuts);
 	assert_int_equal(results->all.optimal, regret_oracle_belady(&trial->log));
@@ -276,7 +286,7 @@ static void rig_read(struct rigged *rigged, unsigned int at)
 {
 	SEND(rigged->trial, KTR_CACHE_ADD, 0x800001, RIGGED, at, 1000 + at, 1,
 	     ALIAS + ((1000 + at) << 12));
-	write_page(rigged->trial, DEED_ENTER, rigged->page[at]);
+	write_page(rigged->trial, DEED_BRING, rigged->page[at]);
 }
 
 static void rig_use(struct rigged *rigged, unsigned int at)

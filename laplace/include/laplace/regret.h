@@ -91,6 +91,7 @@ struct lpl_regret_eviction {
 	uint32_t tid, tgid;		/* the task that reclaimed */
 	const char *by;			/* and its name, escaped */
 	uint64_t dirty;			/* 1: it was written out for this; 0; KTR_NONE: not known */
+	bool unused;			/* it was brought into memory, and not used since: read ahead in vain */
 };
 
 /* One of the worst: those of the highest ranks, and of these those that were missed soonest. */
@@ -115,6 +116,12 @@ struct lpl_regret_counts {
 	uint64_t optimal;		/* reads that OPT needs (see below): returned - optimal are avoidable */
 	uint64_t written;		/* for the eviction */
 	uint64_t better;		/* with a rank above 0 */
+	/*
+	 * How often an event (KTR_CACHE_ADD, KTR_SWAP_IN, KTR_REFAULT) brought a page into memory that may
+	 * be evicted; and how many were evicted again without a use in between.  Of `brought` there is no
+	 * sum by reclaimer.
+	 */
+	uint64_t brought, unused;
 };
 
 struct lpl_regret_file {
