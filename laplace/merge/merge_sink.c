@@ -287,6 +287,7 @@ void lpl_merge_take_kernel_base(struct lpl_merge *merge, uint64_t base)
 		return;
 	merge->kernel_base = base;
 	merge->base_known = true;
+	note_change(merge);
 }
 
 static void take_snapshot(struct lpl_merge *merge, const struct lpl_event *event)
@@ -341,8 +342,10 @@ static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *
 
 	if (event->tag == LPL_EVENT_GAP)
 		return take_gap(merge, event, report);
-	if (event->tag == LPL_EVENT_PAGE && (merge->canonical.given || merge->last_page == 0))
+	if (event->tag == LPL_EVENT_PAGE && (merge->canonical.given || merge->last_page == 0)) {
+		note_change(merge);
 		return lpl_canonical_describe(merge, event) ? LPL_OK : no_memory(report);
+	}
 	merge->gap |= merge->tasks.in_state && !is_of_state(event->tag);
 	lpl_merge_after_gap(merge);
 	merge->stats.events++;

@@ -16,6 +16,17 @@ static inline size_t translation_index(uint64_t virtual_page, uint64_t asid)
 	       (64 - TRANSLATION_BITS);
 }
 
+/* Whoever watches is given it, if it is relied on; in case of too many, all. */
+static void note_page_change(struct lpl_merge_watch *watch, uint32_t place)
+{
+	if ((watch->noted[place / 64] >> place % 64 & 1) == 0)
+		return;
+	if (watch->places < LPL_WATCH_CHANGES)
+		watch->place[watch->places++] = place;
+	else
+		watch->changed = true;
+}
+
 void lpl_flush_range(struct lpl_merge *merge, uint64_t *asid, uint64_t first, uint64_t last)
 {
 	assert(first <= last);
@@ -28,6 +39,8 @@ void lpl_flush_range(struct lpl_merge *merge, uint64_t *asid, uint64_t first, ui
 
 		if (translation->asid == *asid && translation->virtual_page == page)
 			translation->asid = 0;
+		if (merge->watch != NULL)
+			note_page_change(merge->watch, lpl_watch_place(page));
 	}
 }
 
@@ -38,6 +51,16 @@ void lpl_flush_all(struct lpl_merge *merge)
 	merge->kernel_asid = new_asid(merge);
 	LIST_FOREACH(space, &merge->all_spaces, in_all)
 		space->asid = new_asid(merge);
+}
+
+void lpl_merge_watch(struct lpl_merge *merge, struct lpl_merge_watch *watch)
+{
+	merge->watch = watch;
+}
+
+bool lpl_merge_all_changed(const struct lpl_merge *merge)
+{
+	return merge->watch->changed || merge->gap || merge->tasks.in_state;
 }
 
 /* ---- canonical pages ---- */

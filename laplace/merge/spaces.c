@@ -79,6 +79,7 @@ bool lpl_on_space_end(struct lpl_merge *merge, const struct lpl_event *event)
 		if (merge->last_space == space)
 			merge->last_space = NULL;
 		lpl_space_free(space);
+		note_change(merge);
 		merge->stats.live_spaces--;
 	}
 	return merge->audit == NULL || lpl_audit_space_over(merge, number, space != NULL, event);

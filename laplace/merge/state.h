@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "object.h"
+#include "pages.h"
 #include "tasks.h"
 #include "tree.h"
 
@@ -117,6 +118,8 @@ struct lpl_merge {
 	uint64_t *left_cache;		/* canonical pages that left the page cache */
 	size_t left_count, left_room;
 
+	struct lpl_merge_watch *watch;	/* or NULL (pages.h) */
+
 	uint64_t last_page;		/* canonical */
 	uint64_t last_asid;
 	uint64_t last_unique;		/* names objects that have no name */
@@ -211,8 +214,17 @@ struct translation *lpl_canonical_translate(struct lpl_merge *merge, const struc
 /* The space of a user reference, known or made; NULL: no memory. */
 struct space *lpl_reference_space(struct lpl_merge *merge, uint64_t number);
 
+/* Any page may be another one from now on. */
+static inline void note_change(struct lpl_merge *merge)
+{
+	if (merge->watch != NULL)
+		merge->watch->changed = true;
+}
+
+/* What is translated under another number is void. */
 static inline uint64_t new_asid(struct lpl_merge *merge)
 {
+	note_change(merge);
 	return ++merge->last_asid;
 }
 
