@@ -7,6 +7,7 @@
 #include "base/try.h"
 #include "block_decode.h"
 #include "block_expand.h"
+#include "block_run.h"
 #include "record/flags.h"
 
 bool lpl_block_decoder_init(struct lpl_block_decoder *decoder)
@@ -309,15 +310,11 @@ static enum lpl_error step_expected(struct lpl_block_decoder *decoder, struct re
 		reading->first = d_of(site[0].word);
 		reading->d = d_of(site[token->listed - 1].word);
 	}
+	lpl_block_run_learn(&decoder->model, token);
 	if (token->pattern != 0 && token->space == space && moved >> LPL_PAGE_SHIFT == 0)
 		return lpl_block_steps_again(&decoder->steps, token->pattern - 1) ? LPL_OK :
 		       no_memory(decoder);
-	for (size_t i = 0; i < token->listed; i++)
-		reading->word[i] = site[i].word;
-	token->pattern = (uint32_t)decoder->steps.patterns + 1;
-	token->space = space;
-	return lpl_block_steps_block(&decoder->steps, &decoder->model.trace[token->trace], token, space,
-				     reading->word, reading->words, 0) ? LPL_OK : no_memory(decoder);
+	return lpl_block_run_pattern(decoder, token) ? LPL_OK : no_memory(decoder);
 }
 
 /* As many more as the column says, each as the one two before it.  false: that cannot be. */
@@ -412,8 +409,10 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 	}
 	if (!decoder->stepping)
 		return LPL_OK;
-	/* only what was learned is what the next block is expected to do */
-	token->pattern = learned ? (uint32_t)decoder->steps.patterns + 1 : 0;
+	/* only what was learned is what the next block is expected to do, and no word has its length after it then */
+	lpl_block_run_learn(model, token);
+	token->pattern = learned && reading->words == reading->refs ?
+			 (uint32_t)decoder->steps.patterns + 1 : 0;
 	token->space = decoder->now.state.space;
 	return lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, token->space,
 				     reading->word, reading->words, low) ? LPL_OK : no_memory(decoder);
@@ -581,6 +580,10 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 		uint32_t token = 0;
 		bool is_state;
 
+		if (decoder->stepping && !lpl_block_run(decoder, refs, &after_state))
+			return no_memory(decoder);
+		if (decoder->refs >= refs)
+			break;
 		LPL_TRY(get_token(decoder, &token));
 		is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_BLOCKS;
 		if (decoder->ops > LPL_OP_WORDS_MAX)

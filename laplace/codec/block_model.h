@@ -85,6 +85,10 @@ struct lpl_token {
 			/* for a reader of steps alone (block_steps.h): the pattern of its last block, plus 1, and
 			 * the space that was in; 0: there is none with which the next one can be compared */
 			uint32_t pattern;
+			/* and, where there is one, of such a block as it is expected (block_run.h): its references,
+			 * the first and the last one's instruction count, from the block's */
+			uint8_t refs, begins, ends;
+			bool still;		/* its data references will be where they were */
 			uint64_t space;
 		};
 	};

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Runs of blocks that are as expected.
+ *
+ * What get_token(), step_expected() and advance() of block_decode.c do for one block is done here for as many as are
+ * predicted in all respects: the first choice follows, without hysteresis; its data references are those listed; their
+ * addresses are what their sites' kinds predict.  How many that are for each of the three is known beforehand, so in
+ * a run nothing can be missing or malformed but the clocks, and they cannot wrap around, as they
+ * are far from it where it begins.  Whatever else there is ends the run, and is left to those functions.
+ *
+ * A token is *still* if all its sites predict where they were: then they do not change, and are
+ * not looked at.
+ */
+#include "block_run.h"
+
+/* No chunk's clocks move so far. */
+#define CALM (UINT64_C(1) << 62)
+
+static unsigned int d_of(const struct lpl_site *site)
+{
+	return (uint8_t)(site->word >> LPL_WORD_COUNT_SHIFT);
+}
+
+void lpl_block_run_learn(const struct lpl_block_model *model, struct lpl_token *token)
+{
+	const struct lpl_site *site = &model->site[token->sites];
+	const bool crosses = token->fetched > 0 && lpl_trace_crosses(&model->trace[token->trace]);
+	unsigned int last = token->fetched > 0 ? token->fetched - 1U : 0;
+	uint64_t moves = 0;
+
+	for (size_t i = 0; i < token->listed; i++)
+		moves |= site[i].difference[LPL_PREDICT_STEP];	/* 0: the kind, too */
+	if (token->listed > 0 && d_of(&site[token->listed - 1]) > last)
+		last = d_of(&site[token->listed - 1]);
+	token->begins = (uint8_t)(token->fetched > 0 || token->listed == 0 ? 0 : d_of(&site[0]));
+	token->ends = (uint8_t)last;
+	token->refs = (uint8_t)(token->listed + token->fetched + crosses);
+	token->still = moves == 0;
+}
+
+bool lpl_block_run_pattern(struct lpl_block_decoder *decoder, struct lpl_token *token)
+{
+	const struct lpl_block_model *model = &decoder->model;
+	const struct lpl_site *site = &model->site[token->sites];
+	const uint64_t space = decoder->now.state.space;
+	uint64_t word[LPL_LIST_MAX];
+
+	for (size_t i = 0; i < token->listed; i++)
+		word[i] = site[i].word;
+	token->pattern = (uint32_t)decoder->steps.patterns + 1;
+	token->space = space;
+	return lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, space, word,
+				     token->listed, 0);
+}
+
+/* Can a run begin? */
+static bool is_calm(const struct lpl_block_decoder *decoder)
+{
+	const struct lpl_block_position *now = &decoder->now;
+
+	return decoder->refs > 0 && now->ref >= now->event_ref && now->next_instr < CALM &&
+	       now->next_instr + now->state.cycle_offset < CALM && now->cycle < CALM &&
+	       now->cycle == now->instr + now->state.cycle_offset;
+}
+
+/* The token's sites move on.  Does one of them leave its page? */
+static inline bool move(struct lpl_block_model *model, const struct lpl_token *token)
+{
+	struct lpl_site *site = &model->site[token->sites];
+	uint64_t near = model->near, far = model->far, moved = 0;
+
+	for (size_t i = 0; i < token->listed; i++) {
+		const uint64_t before = site[i].word;
+		const uint64_t address = lpl_predict(&site[i], lpl_kind(&site[i]), near, far);
+
+		lpl_site_set_last(&site[i], address);
+		moved |= before ^ site[i].word;
+		far = near;
+		near = address;
+	}
+	model->near = near;
+	model->far = far;
+	return moved >> LPL_PAGE_SHIFT != 0;
+}
+
+/* They are where they were. */
+static inline void stay(struct lpl_block_model *model, const struct lpl_token *token)
+{
+	const struct lpl_site *end = &model->site[token->sites + token->listed];
+
+	if (token->listed == 0)
+		return;
+	model->far = token->listed > 1 ? end[-2].word & LPL_ADDRESS_MASK : model->near;
+	model->near = end[-1].word & LPL_ADDRESS_MASK;
+}
+
+bool lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, bool *after_state)
+{
+	struct lpl_block_model *model = &decoder->model;
+	struct lpl_block_steps *steps = &decoder->steps;
+	struct lpl_block_position *now = &decoder->now;
+	const uint64_t space = now->state.space, before = decoder->refs;
+	uint64_t *correct = decoder->correct;
+	uint64_t left = correct[LPL_BLOCK_FLOW] < correct[LPL_BLOCK_SHAPE] ? correct[LPL_BLOCK_FLOW] :
+			correct[LPL_BLOCK_SHAPE];
+	uint64_t hits = correct[LPL_BLOCK_HITS], next_instr = now->next_instr, instr = now->instr, run;
+	uint64_t done = before;
+	bool whole = true;
+
+	if (!is_calm(decoder))
+		return true;
+	left = left < refs - before ? left : refs - before;
+	if (left == 0 || !lpl_reserve(steps->step, steps->step_room, steps->steps + left))
+		return left == 0;
+	for (run = 0; run < left && done < refs && whole; run++) {
+		const uint32_t number = model->after[model->context].best;
+		struct lpl_token *token;
+
+		/* none, a state or the like; or with hysteresis */
+		if (number - LPL_TOKEN_BLOCKS >= LPL_HYSTERESIS - LPL_TOKEN_BLOCKS)
+			break;
+		token = &model->token[number];
+		if (token->pattern == 0 || token->listed > hits || next_instr + token->begins < instr)
+			break;
+		lpl_block_model_advance(model, number);
+		hits -= token->listed;
+		instr = next_instr + token->ends;
+		next_instr += token->fetched;
+		done += token->refs;
+		if (token->still)
+			stay(model, token);
+		if ((!token->still && move(model, token)) || token->space != space)
+			whole = lpl_block_run_pattern(decoder, token);
+		else
+			steps->step[steps->steps++] = token->pattern - 1;
+	}
+	*after_state &= run == 0;
+	correct[LPL_BLOCK_FLOW] -= run;
+	correct[LPL_BLOCK_SHAPE] -= run;
+	correct[LPL_BLOCK_HITS] = hits;
+	now->next_instr = next_instr;
+	now->instr = instr;
+	now->cycle = instr + now->state.cycle_offset;
+	now->ref += done - before;
+	decoder->refs = done;
+	return whole;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Runs of blocks that are all as expected, where steps are made (block_steps.h): which they are, which data
+ * references they make, and where these are.  Most blocks are in one.
+ */
+#ifndef LAPLACE_CODEC_BLOCK_RUN_H
+#define LAPLACE_CODEC_BLOCK_RUN_H
+
+#include "block_decode.h"
+
+/*
+ * What is expected of a token's next block has been learned: its sites have all of it.  This is what runs have to know
+ * of them, whenever one may have changed.
+ */
+void lpl_block_run_learn(const struct lpl_block_model *model, struct lpl_token *token);
+
+/* The token makes the pattern of its sites, and a step to it.  false: no memory. */
+bool lpl_block_run_pattern(struct lpl_block_decoder *decoder, struct lpl_token *token);
+
+/*
+ * Decode the run that begins here, which may be none: it ends where something is not as expected, or
+ * at `refs` references.  *after_state is false after a block.  false: no memory.
+ */
+bool lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, bool *after_state);
+
+#endif
