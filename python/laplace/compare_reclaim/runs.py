@@ -20,6 +20,12 @@ from laplace.say import wrong
 _LRU = {"lists": "n", "generations": "y"}       # of /sys/kernel/mm/lru_gen/enabled
 _GUEST = ("cpu", "disk", "here", "kernel", "root", "seed", "swap", "timeout")       # options of laplace run
 _GUEST_SEVERAL = ("env", "take", "with")
+# Where the guest's shell looks for programs, and what it is itself: of another program of that name it wants the path.
+_GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_OF_SHELL = frozenset(
+    ". : [ alias bg break cd chdir command continue counts echo eval exec exit export false fc fg getopts hash jobs"
+    " kill local printf pwd read readonly return set shift test times trap true type ulimit umask unalias unset"
+    " wait".split())
 # What is counted is all that the run prints on standard output; what the program prints goes elsewhere.
 _IN_GUEST = """
 set -eu
@@ -96,6 +102,7 @@ class Runs(JobList):
         guest += [f"--{name}={value}" for name, value in words if name in _GUEST_SEVERAL]
         # it is a shell that `laplace run' looks at
         guest += [f"--with={found}"] if found else []
+        program = [self._called(program[0], found), *program[1:]]
         self.pairs = [self._add_pair(setting, guest, program, [found] if found else [])
                       for setting in settings(options)]
 
@@ -108,6 +115,14 @@ class Runs(JobList):
         if path is None:
             raise wrong(f"{program}: there is no such program")
         return path
+
+    @staticmethod
+    def _called(program: str, found: str | None) -> str:
+        """As the guest's shell finds the same."""
+        if found and "/" not in program and (
+                program in _OF_SHELL or shutil.which(program, path=_GUEST_PATH) != found):
+            return found
+        return program
 
     def _add_pair(self, setting: Setting, guest: list[str], program: list[str], inputs: list[str]) -> Pair:
         labels = {"source": os.path.basename(program[0]),
@@ -127,10 +142,12 @@ class Runs(JobList):
     def prepare(self) -> None:
         """A trace goes when it has been judged; where it is gone and has not been, it is made again."""
         for pair in self.pairs:
+            # in this order, for others may make and judge it meanwhile
+            has_run = self._store.has(pair.run.identity)
             there = os.path.exists(self._trace(pair))
             if self._store.has(pair.regret.identity):
                 self.kept(pair.regret)
-            elif not there and self._store.has(pair.run.identity):
+            elif has_run and not there:
                 shutil.rmtree(self._store.path(pair.run.identity), ignore_errors=True)
 
     def kept(self, job: Job) -> None:
