@@ -31,6 +31,8 @@ enum { MOST_DEPTH = 256, MOST_RANGES = 1 << 24, MOST_NAME = 4096 };
 #define MOST_BYTES	(UINT64_C(4) << 30)
 /* At most a range for so many bytes of debug information, and so many entries passed for each. */
 enum { BYTES_A_RANGE = 4, STEPS_A_BYTE = 16 };
+/* What the units' abbreviations have, each unit's its own, is at most so many times as much. */
+enum { ABBREVIATIONS_A_BYTE = 4 };
 
 static const char no_memory[] = "takes more memory than there is",
 		  damaged[] = "is damaged: its debug information is none";
@@ -70,7 +72,7 @@ struct reading {
 	/* where names are, among the entries and beside them: of the file, and of another */
 	struct { const char *first; size_t size; } place[MOST_PLACES];
 	size_t places;
-	uint64_t ranges, most_ranges, steps, most_steps;
+	uint64_t ranges, most_ranges, steps, most_steps, abbreviations, most_abbreviations;
 };
 
 /* The uncompressed size of a section; a section that lies says more. */
@@ -249,7 +251,26 @@ static const char *read_unit(struct reading *reading, const Dwarf_Die *root)
 	}
 }
 
-static const char *read_units(struct reading *reading, Dwarf *dwarf)
+/* Libdw reads a unit's abbreviations for it alone, even if all units have the same ones. */
+static const char *take_abbreviations(struct reading *reading, Dwarf_Die *root)
+{
+	Dwarf_Off at = 0;
+	size_t length;
+
+	for (;;) {
+		const Dwarf_Abbrev *one = dwarf_getabbrev(root, at, &length);
+
+		if (!one || one == DWARF_END_ABBREV)
+			return NULL;
+		at += length;
+		reading->abbreviations += length;
+		if (reading->abbreviations > reading->most_abbreviations)
+			return "is damaged: its debug information has too many abbreviations";
+	}
+}
+
+/* All units of a file; or no more of them than their abbreviations. */
+static const char *read_units(struct reading *reading, Dwarf *dwarf, bool entries)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die root;
@@ -257,9 +278,10 @@ static const char *read_units(struct reading *reading, Dwarf *dwarf)
 	int end;
 
 	while (!(end = dwarf_get_units(dwarf, unit, &unit, NULL, &type, &root, NULL))) {
-		const char *why =
-			type == DW_UT_compile || type == DW_UT_partial ? read_unit(reading, &root) : NULL;
+		const char *why = take_abbreviations(reading, &root);
 
+		if (!why && entries && (type == DW_UT_compile || type == DW_UT_partial))
+			why = read_unit(reading, &root);
 		if (why)
 			return why;
 	}
@@ -312,7 +334,8 @@ const char *inlined_read(struct inlined *inlined, Elf *elf, const struct inlined
 {
 	const uint64_t bytes = bytes_of(elf);
 	struct reading reading = { .inlined = inlined, .most_ranges = bytes / BYTES_A_RANGE,
-				   .most_steps = bytes * STEPS_A_BYTE };
+				   .most_steps = bytes * STEPS_A_BYTE,
+				   .most_abbreviations = bytes * ABBREVIATIONS_A_BYTE };
 	struct shared shared = { .fd = -1 };
 	Dwarf *dwarf;
 	const char *why;
@@ -330,8 +353,10 @@ const char *inlined_read(struct inlined *inlined, Elf *elf, const struct inlined
 		if (shared.dwarf) {
 			dwarf_setalt(dwarf, shared.dwarf);
 			note_places(&reading, shared.elf);
+			why = read_units(&reading, shared.dwarf, false);
 		}
-		why = read_units(&reading, dwarf);
+		if (!why)
+			why = read_units(&reading, dwarf, true);
 	}
 	dwarf_end(dwarf);
 	close_shared(&shared);

@@ -3,6 +3,7 @@
  * A function with debug information (DWARF 4) that no compiler makes.  With
  *	RANGES	all entries have the same long list of ranges, which are empty
  *	WIDE	entries that have others in them do not say where these end
+ *	UNITS	there are many units, and all have the same abbreviations, of which there are as many
  *	NAME	all entries have the same name, which is longer than any that is kept
  *	ENDLESS	the last one's name has no end
  *	SIZE	a section that has little, and says that it has so much when it is not compressed;
@@ -27,6 +28,14 @@ code:	.fill 64, 1, 0x90
 #endif
 	.byte 3, 0x0b, 1, 0, 0
 	.byte 4, 0x0b, 0, 0, 0
+#ifdef UNITS
+	.set number, 16
+	.rept UNITS
+	.uleb128 number
+	.byte 0x0b, 0, 0, 0
+	.set number, number + 1
+	.endr
+#endif
 	.byte 0
 
 	.section .debug_info
@@ -60,6 +69,16 @@ begin:	.short 4
 	.byte 0, 0
 #endif
 end:
+#ifdef UNITS
+	.rept UNITS		/* each is an entry, with the last of the abbreviations */
+	.long 2f - 1f
+1:	.short 4
+	.long 0
+	.byte 8
+	.uleb128 UNITS + 15
+2:
+	.endr
+#endif
 
 #ifdef RANGES
 	.section .debug_ranges
