@@ -8,8 +8,7 @@
 #ifndef LAPLACE_CODEC_BLOCK_DECODE_H
 #define LAPLACE_CODEC_BLOCK_DECODE_H
 
-#include "block_encode.h"
-#include "block_steps.h"
+#include "block_decoder.h"
 
 /*
  * What was decoded is kept as a sequence of *ops*, of one word and what follows it:
@@ -25,30 +24,6 @@
 
 _Static_assert(sizeof(struct lpl_ref) % sizeof(uint64_t) == 0, "a reference is whole words");
 _Static_assert(LPL_BLOCK_WORDS_MAX < 1 << 11, "a block's words fit their field");
-
-/* Where the stream is: what the next block begins with, and the record before it. */
-struct lpl_block_position {
-	struct lpl_block_state state;
-	uint64_t next_instr;		/* of the next block's first instruction */
-	uint64_t ref;			/* of the last reference */
-	uint64_t event_ref;		/* of the last event: what follows has a higher one */
-	uint64_t instr, cycle;		/* of the last record */
-};
-
-struct lpl_block_decoder {
-	struct lpl_block_model model;
-	const uint8_t *at[LPL_BLOCK_COLUMNS], *end[LPL_BLOCK_COLUMNS];
-	uint64_t correct[LPL_BLOCK_GAPS];	/* correct predictions, before the next wrong one */
-	uint64_t defined;		/* the address of the trace defined last */
-	struct lpl_block_position begin, now;
-	uint64_t first_ref, first_instr, first_cycle;	/* of the first reference */
-	uint64_t refs;			/* decoded so far */
-	uint64_t *op;			/* what was decoded; owned */
-	size_t ops, op_room;
-	bool stepping;			/* to be set before a chunk begins: steps are made, no ops */
-	struct lpl_block_steps steps;
-	struct lpl_report *cause;	/* of a failure */
-};
 
 bool lpl_block_decoder_init(struct lpl_block_decoder *decoder);	/* false: no memory */
 void lpl_block_decoder_free(struct lpl_block_decoder *decoder);

@@ -6,7 +6,7 @@
 #ifndef LAPLACE_CODEC_BLOCK_RUN_H
 #define LAPLACE_CODEC_BLOCK_RUN_H
 
-#include "block_decode.h"
+#include "block_decoder.h"
 
 /*
  * What is expected of a token's next block has been learned: its sites have all of it.  This is what runs have to know
