@@ -60,12 +60,19 @@ void lpl_regret_advance(struct lpl_regret *regret, struct lpl_regret_clocks now)
 
 /* ---- evictions ---- */
 
-static struct lpl_regret_counts *counts_of_owner(struct lpl_regret *regret, const struct page *page)
+/* To all sums that a page is counted in, and to that of the interval which has the cycle. */
+static void add_of_page(struct lpl_regret *regret, const struct page *page, uint64_t cycle,
+			const struct lpl_regret_counts *what)
 {
+	struct lpl_regret_results *results = &regret->results;
+
+	add(&results->all, what);
+	add(&results->by_kind[page->kind], what);
+	add(&results->bin[bin_of(regret, cycle)], what);
 	if (page->owner == NO_OWNER)
-		return NULL;
-	return page->kind == LPL_PAGE_ANONYMOUS ? &regret->process[page->owner].counts :
-						  &regret->file[page->owner].counts;
+		return;
+	add(page->kind == LPL_PAGE_ANONYMOUS ? &regret->process[page->owner].counts :
+					       &regret->file[page->owner].counts, what);
 }
 
 static unsigned int rank_class(uint64_t rank, uint64_t resident)
@@ -90,17 +97,12 @@ static void count(struct lpl_regret *regret, const struct page *page,
 		.evicted = 1, .returned = eviction->is_back, .written = eviction->dirty == 1,
 		.better = eviction->rank > 0, .unused = eviction->unused
 	};
-	struct lpl_regret_counts *owner = counts_of_owner(regret, page);
 	const uint64_t reclaimer = eviction->reclaimer < KTR_RECLAIM_OTHER ? eviction->reclaimer :
 								    KTR_RECLAIM_OTHER;
 
 	what.outcome[eviction->outcome] = 1;
-	add(&results->all, &what);
-	add(&results->by_kind[page->kind], &what);
+	add_of_page(regret, page, eviction->evicted.cycle, &what);
 	add(&results->by_reclaimer[reclaimer], &what);
-	add(&results->bin[bin_of(regret, eviction->evicted.cycle)], &what);
-	if (owner)
-		add(owner, &what);
 	if (eviction->outcome != LPL_REGRET_USED)
 		return;
 	results->by_rank[rank_class(eviction->rank, eviction->resident)]++;
@@ -109,24 +111,12 @@ static void count(struct lpl_regret *regret, const struct page *page,
 
 void lpl_regret_count_optimal(struct lpl_regret *regret, const struct page *page)
 {
-	struct lpl_regret_counts *owner = counts_of_owner(regret, page);
-
-	regret->results.all.optimal++;
-	regret->results.by_kind[page->kind].optimal++;
-	regret->results.bin[bin_of(regret, regret->now.cycle)].optimal++;
-	if (owner)
-		owner->optimal++;
+	add_of_page(regret, page, regret->now.cycle, &(struct lpl_regret_counts){ .optimal = 1 });
 }
 
 void lpl_regret_count_brought(struct lpl_regret *regret, const struct page *page)
 {
-	struct lpl_regret_counts *owner = counts_of_owner(regret, page);
-
-	regret->results.all.brought++;
-	regret->results.by_kind[page->kind].brought++;
-	regret->results.bin[bin_of(regret, regret->now.cycle)].brought++;
-	if (owner)
-		owner->brought++;
+	add_of_page(regret, page, regret->now.cycle, &(struct lpl_regret_counts){ .brought = 1 });
 }
 
 /* Which processes have to do with it. */
