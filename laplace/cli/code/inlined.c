@@ -97,25 +97,32 @@ static uint64_t size_of(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, con
 	return size;
 }
 
+/*
+ * The name of a section with debug information: .debug_info, .zdebug_info, .gnu.debuglto_.debug_info.  NULL: it
+ * is none, or its bytes are elsewhere.
+ */
+static const char *debug_name(Elf *elf, Elf_Scn *section, GElf_Shdr *header)
+{
+	const char *name;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) || !gelf_getshdr(section, header) || header->sh_type == SHT_NOBITS)
+		return NULL;
+	name = elf_strptr(elf, names, header->sh_name);
+	return name && strstr(name, "debug_") ? name : NULL;
+}
+
 /* What a file's debug information has when it is not compressed. */
 static uint64_t bytes_of(Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	uint64_t bytes = 0;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return 0;
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
-		const char *name;
-		uint64_t size;
+		const char *name = debug_name(elf, section, &header);
+		const uint64_t size = name ? size_of(elf, section, &header, name) : 0;
 
-		/* .debug_info, .zdebug_info, .gnu.debuglto_.debug_info */
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-		    !(name = elf_strptr(elf, names, header.sh_name)) || !strstr(name, "debug_"))
-			continue;
-		size = size_of(elf, section, &header, name);
 		if (size > MOST_BYTES)
 			return size;
 		bytes += size;
@@ -137,18 +144,13 @@ static bool has_names(const char *section)
 static void note_places(struct reading *reading, Elf *elf)
 {
 	Elf_Scn *section = NULL;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return;
 	while ((section = elf_nextscn(elf, section)) && reading->places < MOST_PLACES) {
 		GElf_Shdr header;
-		const char *name;
-		Elf_Data *data;
+		const char *name = debug_name(elf, section, &header);
+		Elf_Data *data = name && has_names(name) ? elf_rawdata(section, NULL) : NULL;
 
-		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-		    !(name = elf_strptr(elf, names, header.sh_name)) ||
-		    !has_names(name) || !(data = elf_rawdata(section, NULL)))
+		if (!data)
 			continue;
 		reading->place[reading->places].first = data->d_buf;
 		reading->place[reading->places++].size = data->d_size;
