@@ -27,6 +27,8 @@ static void put_facts(const struct lpl_regret_results *results, FILE *out)
 	html_fact(out, "that OPT reads", "%" PRIu64, all->optimal);
 	html_fact(out, "of what was read back could be avoided", "%.1f %%",
 		  100 * share_of(all->returned - all->optimal, all->returned));
+	html_fact(out, "brought in", "%" PRIu64, all->brought);
+	html_fact(out, "evicted before they were used", "%" PRIu64, all->unused);
 	html_fact(out, "written out for an eviction", "%" PRIu64, all->written);
 	for (unsigned int i = 0; i < LPL_REGRET_RECLAIMERS; i++)
 		if (results->by_reclaimer[i].evicted)

@@ -17,7 +17,8 @@ from laplace.compare_reclaim.runs import Pair, Runs
 _LINE = re.compile(r"(before|after) ([a-z_]{1,40}) ([0-9]{1,18})(?:\.([0-9]{2}))?")
 _COUNTED = ("seconds", "pgfault", "pgmajfault", "pgpgin", "pgpgout", "pswpin", "pswpout",
             "workingset_refault_anon", "workingset_refault_file")
-_JUDGED = ("evicted", "used", "ended", "never", "cut", "better", "written", "read_back", "optimal")
+_JUDGED = ("evicted", "used", "ended", "never", "cut", "better", "written", "read_back", "optimal",
+           "brought", "unused")
 _RECLAIMERS = ("kswapd", "direct", "cgroup", "other")
 Row = dict[str, Any]
 
@@ -87,7 +88,8 @@ def _numbers(counts: dict[str, int], judged: dict[str, Any]) -> Row:
         "used": every["used"], "ended": every["ended"], "never": every["never"], "cut": every["cut"],
         "regrettable": every["better"], "written": every["written"], "read_back": every["read_back"],
         "optimal": every["optimal"], "avoidable": avoidable,
-        "avoidable_percent": share(avoidable, every["read_back"])}
+        "avoidable_percent": share(avoidable, every["read_back"]), "brought": every["brought"],
+        "unused": every["unused"]}
 
 
 _NUMBERS = tuple(_numbers(dict.fromkeys(_COUNTED, 0), {
