@@ -384,6 +384,7 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 {
 	struct lpl_block_model *model = &decoder->model;
 	uint8_t low = (uint8_t)decoder->now.next_instr;
+	uint32_t number;
 	bool learned;
 	size_t n = 0;
 
@@ -411,11 +412,12 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 		return LPL_OK;
 	/* only what was learned is what the next block is expected to do, and no word has its length after it then */
 	lpl_block_run_learn(model, token);
-	token->pattern = learned && reading->words == reading->refs ?
-			 (uint32_t)decoder->steps.patterns + 1 : 0;
 	token->space = decoder->now.state.space;
-	return lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, token->space,
-				     reading->word, reading->words, low) ? LPL_OK : no_memory(decoder);
+	if (!lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, token->space,
+				   reading->word, reading->words, low, &number))
+		return no_memory(decoder);
+	token->pattern = learned && reading->words == reading->refs ? number + 1 : 0;
+	return LPL_OK;
 }
 
 /* ---- the whole of a block ---- */

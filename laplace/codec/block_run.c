@@ -44,13 +44,16 @@ bool lpl_block_run_pattern(struct lpl_block_decoder *decoder, struct lpl_token *
 	const struct lpl_site *site = &model->site[token->sites];
 	const uint64_t space = decoder->now.state.space;
 	uint64_t word[LPL_LIST_MAX];
+	uint32_t number;
 
 	for (size_t i = 0; i < token->listed; i++)
 		word[i] = site[i].word;
-	token->pattern = (uint32_t)decoder->steps.patterns + 1;
+	if (!lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, space, word, token->listed, 0,
+				   &number))
+		return false;
+	token->pattern = number + 1;
 	token->space = space;
-	return lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, space, word,
-				     token->listed, 0);
+	return true;
 }
 
 /* Can a run begin? */

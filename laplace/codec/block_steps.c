@@ -4,8 +4,13 @@
  * the trace's page (but for an instruction that crosses into the next, which is alone in its
  * trace), and between them data references, each after the fetches at its instruction count and
  * before.  So between two data references the trace's page is visited if at least one fetch is.
+ *
+ * A block of which references move about, or which several spaces execute, comes back to pages where it was before. So
+ * patterns are looked up by what they have, and one that is there is not made again: it
+ * would be given canonical pages and be simulated as one that nothing is known of.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "block_steps.h"
 
@@ -16,29 +21,98 @@ void lpl_block_steps_free(struct lpl_block_steps *steps)
 	free(steps->step);
 	free(steps->pattern);
 	free(steps->visit);
+	free(steps->place);
 	*steps = (struct lpl_block_steps){ .steps = 0 };
 }
 
 void lpl_block_steps_clear(struct lpl_block_steps *steps)
 {
 	steps->steps = steps->patterns = steps->visits = 0;
+	if (steps->places > 0)
+		memset(steps->place, 0, steps->places * sizeof(*steps->place));
 }
+
+/* ---- the patterns that are there ---- */
+
+enum { LEAST_PLACES = 1024 };
+
+static size_t place_of(const struct lpl_block_steps *steps, const struct lpl_pattern *pattern)
+{
+	const struct lpl_visit *visit = &steps->visit[pattern->visit];
+	uint64_t hash = pattern->visits;
+
+	for (uint32_t i = 0; i < pattern->visits; i++) {
+		hash ^= visit[i].space * UINT64_C(0xff51afd7ed558ccd);
+		hash ^= (uint64_t)visit[i].page << 2 | (uint64_t)visit[i].write << 1 | visit[i].reads;
+		hash *= UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	return hash & (steps->places - 1);
+}
+
+static bool is_same(const struct lpl_block_steps *steps, const struct lpl_pattern *one,
+		    const struct lpl_pattern *other)
+{
+	return one->visits == other->visits &&
+	       memcmp(&steps->visit[one->visit], &steps->visit[other->visit],
+		      one->visits * sizeof(*steps->visit)) == 0;
+}
+
+/* The place of the pattern, or a free one for it. */
+static uint32_t *find_place(const struct lpl_block_steps *steps, const struct lpl_pattern *pattern)
+{
+	size_t at = place_of(steps, pattern);
+
+	while (steps->place[at] != 0 && !is_same(steps, pattern, &steps->pattern[steps->place[at] - 1]))
+		at = (at + 1) & (steps->places - 1);
+	return &steps->place[at];
+}
+
+/* At least every other place stays free.  false: no memory. */
+static bool reserve_place(struct lpl_block_steps *steps)
+{
+	const size_t places = steps->places > 0 ? 2 * steps->places : LEAST_PLACES;
+	uint32_t *place;
+
+	if (steps->patterns < steps->places / 2)
+		return true;
+	place = calloc(places, sizeof(*place));
+	if (place == NULL)
+		return false;
+	free(steps->place);
+	steps->place = place;
+	steps->places = places;
+	for (size_t i = 0; i < steps->patterns; i++)
+		*find_place(steps, &steps->pattern[i]) = (uint32_t)i + 1;
+	return true;
+}
+
+/* ---- patterns ---- */
 
 /* Room for a pattern of so many visits, which is the next one.  NULL: no memory. */
 static struct lpl_visit *begin_pattern(struct lpl_block_steps *steps, size_t visits)
 {
-	if (!lpl_reserve(steps->pattern, steps->pattern_room, steps->patterns) ||
+	if (!reserve_place(steps) || !lpl_reserve(steps->pattern, steps->pattern_room, steps->patterns) ||
 	    !lpl_reserve(steps->visit, steps->visit_room, steps->visits + visits))
 		return NULL;
 	steps->pattern[steps->patterns].visit = (uint32_t)steps->visits;
 	return &steps->visit[steps->visits];
 }
 
-static bool end_pattern(struct lpl_block_steps *steps, size_t visits)
+/* It has so many.  It is a new one only if no other has the same. */
+static bool end_pattern(struct lpl_block_steps *steps, size_t visits, uint32_t *number)
 {
-	steps->pattern[steps->patterns].visits = (uint32_t)visits;
-	steps->visits += visits;
-	return lpl_block_steps_again(steps, (uint32_t)steps->patterns++);
+	struct lpl_pattern *pattern = &steps->pattern[steps->patterns];
+	uint32_t *place;
+
+	pattern->visits = (uint32_t)visits;
+	place = find_place(steps, pattern);
+	if (*place == 0) {
+		*place = (uint32_t)++steps->patterns;
+		steps->visits += visits;
+	}
+	*number = *place - 1;
+	return lpl_block_steps_again(steps, *number);
 }
 
 /* One more reference, to a page; several to one in a row are one visit. */
@@ -55,7 +129,7 @@ static inline struct lpl_visit *visit(struct lpl_visit *first, struct lpl_visit 
 
 bool lpl_block_steps_block(struct lpl_block_steps *steps, const struct lpl_instruction_trace *trace,
 			   const struct lpl_token *token, uint64_t space, const uint64_t *word,
-			   size_t words, uint8_t low)
+			   size_t words, uint8_t low, uint32_t *number)
 {
 	const uint64_t code = trace->address >> PAGE_BITS;
 	const uint64_t *const end = word + words;
@@ -86,17 +160,18 @@ bool lpl_block_steps_block(struct lpl_block_steps *steps, const struct lpl_instr
 	}
 	if (fetched < token->fetched)
 		next = visit(first, next, space, code, false);
-	return end_pattern(steps, (size_t)(next - first));
+	return end_pattern(steps, (size_t)(next - first), number);
 }
 
 bool lpl_block_steps_ref(struct lpl_block_steps *steps, const struct lpl_ref *ref)
 {
 	const bool walk = ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
 	struct lpl_visit *first = begin_pattern(steps, 1);
+	uint32_t number;
 
 	if (!first)
 		return false;
 	(void)visit(first, first, walk ? LPL_VISIT_WALK : ref->space, ref->address >> PAGE_BITS,
 		    ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE);
-	return end_pattern(steps, 1);
+	return end_pattern(steps, 1, &number);
 }

@@ -4,7 +4,8 @@
  * references that they make.
  *
  * A block that is executed again mostly refers to the pages that it referred to the last time.  Then it is one step, of
- * four bytes, to the pattern that was made of it then.  Any other block makes a new pattern.
+ * four bytes, to the pattern that was made of it then.  Any other block makes a new pattern, if none of the chunk
+ * has the same pages.
  */
 #ifndef LAPLACE_CODEC_BLOCK_STEPS_H
 #define LAPLACE_CODEC_BLOCK_STEPS_H
@@ -21,19 +22,22 @@ struct lpl_block_steps {
 	struct lpl_visit *visit;
 	size_t steps, patterns, visits;
 	size_t step_room, pattern_room, visit_room;
+	uint32_t *place;		/* by what it has (block_steps.c): a pattern, plus 1; 0: none */
+	size_t places;			/* a power of two, or 0 */
 };
 
 void lpl_block_steps_free(struct lpl_block_steps *steps);
 void lpl_block_steps_clear(struct lpl_block_steps *steps);	/* a chunk begins */
 
 /*
- * A block makes a pattern, with a step to it.  Its data words, lengths included, are those of an op
- * (block_decode.h), for a block that begins at an instruction count with the low byte `low`.  false: no memory.
+ * A step to the pattern of a block.  Its data words, lengths included, are those of an op
+ * (block_decode.h), for a block that begins at an instruction count with the low byte `low`.
+ * In `number` the pattern.  false: no memory.
  */
 bool lpl_block_steps_block(struct lpl_block_steps *steps, const struct lpl_instruction_trace *trace,
 			   const struct lpl_token *token, uint64_t space, const uint64_t *word,
-			   size_t words, uint8_t low);
-/* So does a single reference.  false: no memory. */
+			   size_t words, uint8_t low, uint32_t *number);
+/* To that of a single reference.  false: no memory. */
 bool lpl_block_steps_ref(struct lpl_block_steps *steps, const struct lpl_ref *ref);
 
 /* A pattern happens again.  false: no memory. */
