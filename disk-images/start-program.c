@@ -366,13 +366,19 @@ static void drain(struct run *run)
 		run->how = LOG_FULL;
 }
 
+/* As laplace-ctl says it: that the machine is ready, and may be saved here, for others to begin with; or that it may go. */
+static void say(const struct run *run, const char *what)
+{
+	if (run->tracer >= 0 && write(run->tracer, what, strlen(what)) < 0)
+		fail("/dev/laplace");
+}
+
 /* From its exec to its status. */
 static void run_program(struct run *run)
 {
 	begin(run);
 	watch(run);
-	if (run->tracer >= 0 && write(run->tracer, "stop", 4) < 0)
-		fail("/dev/laplace");
+	say(run, "stop");
 	/* with it all that there is in the namespace, and nothing gets out of that */
 	if (run->init != 0)
 		kill(run->init, SIGKILL);
@@ -455,8 +461,7 @@ int main(int count, char **argument)
 	run.tracer = open("/dev/laplace", O_WRONLY | O_CLOEXEC);
 	/* until here all programs and disks have the same machine, which may have been saved */
 	await_drives();
-	if (run.tracer >= 0 && write(run.tracer, "ready", 5) < 0)
-		fail("/dev/laplace");
+	say(&run, "ready");
 	run.program = &program;
 	output = begin_output();
 	writer = getpid();
@@ -472,16 +477,21 @@ int main(int count, char **argument)
 	/* whatever else is killed for want of memory, it is not us */
 	write_file("/proc/self/oom_score_adj", "-1000");
 	run.signals = open_signals();
-	if (program.init[0] != '\0')
+	if (program.init[0] != '\0') {
 		boot(&run);
-	else
+		/* until here, which may take long, it is the same whenever this program and this disk are */
+		say(&run, "ready");
+	} else {
 		begin_init(&run);
+	}
 	leave_memory(program.memory, output);
 	run_program(&run);
 	unmount_all();
 	/* the last: by now all is on the disk, too */
 	if (!output_close(output, run.how, run.status, ""))
 		fail("how the program ended cannot be written");
+	/* nothing is left to do, and a machine that is switched off properly takes a while */
+	say(&run, "quit");
 	free_program(&program);
 	return 0;
 }

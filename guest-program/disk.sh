@@ -10,6 +10,7 @@
 readonly MOST_BYTES=4000000000	# of what is taken along
 readonly ROOM_STEP=67108864	# bytes, of a disk that is made
 readonly ROOM_FOR_INPUT=8388608	# of what each disk has to spare
+readonly HASH_OF_NOTHING=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 readonly systems_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 # ---- making it ----
@@ -74,6 +75,7 @@ copy_directory() { # FROM TREE
 
 # All of it but devices, which are the guest's own, and sockets.
 take_root() { # TREE
+	note_root
 	if [ "$of_root" = directory ]; then
 		bytes=$(du -sb -- "$root" 2>/dev/null | cut -f 1)
 		check_size
@@ -130,8 +132,8 @@ make_in_tree() { # TREE PATH
 	find_in_tree "$1" "$2" && mkdir -p "$1$place" 2>/dev/null
 }
 
-is_in_root() { # TREE PATH
-	if [ "$of_root" = image ]; then
+is_in_root() { # TREE, or '' if it is on the disk; PATH
+	if [ -z "$1" ]; then
 		[ -n "$(kind_on_disk "$2")" ]
 	else
 		is_in_tree "$1" "$2"
@@ -139,7 +141,7 @@ is_in_root() { # TREE PATH
 }
 
 # Sets `init`, where that is wanted.
-find_init() { # TREE
+find_init() { # as is_in_root has it
 	local place
 	init=''
 	[ "$own_init" = yes ] || return 0
@@ -152,9 +154,8 @@ find_init() { # TREE
 	die "--root $root has no systemd, which is the one --init that can be taken; its package is systemd-sysv"
 }
 
-# By the path that it was called by, or where a shell of root's would look.  Of an image the disk
-# has it already.
-find_in_root() { # TREE
+# By the path that it was called by, or where a shell of root's would look.
+find_in_root() { # as is_in_root has it
 	local place
 	find_init "$1"
 	called=${arguments[0]}
@@ -261,10 +262,12 @@ copy_input() { # FILE
 
 # Sets `input_bytes`, `input_hash`, and `input_room`, what it adds to a disk that has some to spare.
 take_input() {
-	mkdir "$scratch/own"
-	copy_input "$scratch/own/stdin"
-	input_bytes=$(stat -c %s "$scratch/own/stdin")
-	input_hash=$(hash_of "$scratch/own/stdin")
+	copy_input "$scratch/stdin"
+	input_bytes=0 input_hash=$HASH_OF_NOTHING
+	if [ -s "$scratch/stdin" ]; then
+		input_bytes=$(stat -c %s "$scratch/stdin")
+		input_hash=$(hash_of "$scratch/stdin")
+	fi
 	input_room=0
 	[ "$input_bytes" -lt $ROOM_FOR_INPUT ] || input_room=$(in_steps $((input_bytes * 5 / 4)))
 }
@@ -286,12 +289,14 @@ print_environment() {
 
 # Of an image, which is not unpacked.
 make_disk_of_image() {
+	note_root
 	long "$here/image" "$root" "$scratch/disk" || after $? image
 	make_room "$scratch/disk" $(($(stat -c %s "$scratch/disk") + (32 + disk) * 1048576 + input_room))
 	resize2fs "$scratch/disk" >"$scratch/resize2fs.log" 2>&1 ||
 		die "--root $root: cannot be given room: $(tail -n 1 "$scratch/resize2fs.log")"
 	find_in_root ''
 	[ -z "$(kind_on_disk /.laplace)" ] || die "--root $root: has a /.laplace, which is ours"
+	keep_disk "$(($(stat -c %b "$scratch/disk") * 512))"
 }
 
 # What describes the program is put beside what the disk has.
@@ -345,19 +350,24 @@ make_disk_of_tree() {
 	keep_disk "$bytes"
 }
 
-# Sets `tree_hash`, of what is on a disk that we fill, for the recipe.
+# Sets `program_hash`, of what describes the program, and `tree_hash`, of what is on a disk that we fill, for the recipe.
 make_disk() {
 	local init='' base_hash=''
 	[ -n "$input_hash" ] || take_input
-	if [ "$of_root" = image ]; then
+	if take_kept_disk; then
+		[ -z "$root" ] || find_in_root ''
+	elif [ "$of_root" = image ]; then
 		make_disk_of_image
 	else
-		take_kept_disk || make_disk_of_tree
+		make_disk_of_tree
 	fi
+	mkdir "$scratch/own"
+	mv "$scratch/stdin" "$scratch/own/stdin"
 	write_program "$scratch/own"
 	put_program
+	program_hash=$(hash_of "$scratch/own/program")
 	if [ "$of_root" != image ]; then
-		tree_hash=$({ echo "$base_hash" && sha256sum <"$scratch/own/program" && echo "$input_hash"; } | sha256sum)
+		tree_hash=$(printf '%s\n' "$base_hash" "$program_hash  -" "$input_hash" | sha256sum)
 		tree_hash=${tree_hash%% *}
 	fi
 	rm -rf "$scratch/own"

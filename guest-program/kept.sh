@@ -1,15 +1,16 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# kept.sh: the disks of programs that were run before, kept so that nothing has to be found out and made again.  Read by
-# `run`, which has these variables.
+# kept.sh: the disks of programs that were run before, and of roots, kept so that nothing has to be found out and made
+# again.  Read by `run`, which has these variables.
 #
 # In the cache: list-KEY/ of a program, with arguments that are paths of something: the paths that it needs and those
-# that were looked at to know that (needs); and disk-STATE-TREE, a disk each, named by what those paths are now and by
-# the hash of what is on it.  STATE has all that a change of a file shows in (its inode, and when that was changed), so
-# a disk of that name is what would be made anew; whatever else changed makes another name.  A file that changed in the
-# second in which a run began could change again without showing it: then nothing is kept, nor where a state is another
-# when the disk is made than it was before.  All may be removed, as may making-*, which a run leaves that is killed.
+# that were looked at to know that (needs); or of a --root, all that is in it; and disk-STATE-TREE, a disk each, named by
+# what those paths are now and by the hash of what is on it (if it was made of files).  STATE has all that a change of a
+# file shows in (its inode, and when that was changed), so a disk of that name is what would be made anew; whatever else
+# changed makes another name.  A file that changed in the second in which a run began could change again without showing
+# it: then nothing is kept, nor where a state is another when the disk is made than it was before.  All may be removed,
+# as may making-*, which a run leaves that is killed.
 # shellcheck disable=SC2154 # they are set there
 : "${here:?}"
 
@@ -24,8 +25,8 @@ print_path() { # there|in PATH
 
 # Whether all that has a say may be listed, as far as the options show it.
 may_be_kept() {
-	[ "$use_kept" = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ "${#with[@]}$take_here" = 0no ] &&
-		[ -z "$root$observe${LAPLACE_REPRODUCES:-}${LAPLACE_LISTS_SYMBOLS:-}" ]
+	[ "$use_kept" = yes ] && [ -d "$cache" ] && [ -w "$cache" ] && [ "${#with[@]}$take_here" = 0no ] && [ ! -b "$root" ] &&
+		[ -z "$observe${LAPLACE_REPRODUCES:-}${LAPLACE_LISTS_SYMBOLS:-}" ]
 }
 
 # Sets `list`, where the paths are kept; empty, if they cannot be.  Of arguments only those matter that name something:
@@ -35,9 +36,14 @@ find_list() {
 	may_be_kept || return 0
 	list=$(
 		{
-			cat "$here"/{needs,disk.sh,kept.sh,arguments.sh,paths.sh}
-			printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "${GROUPS[*]}" "$clear_env" "${TZ-}" "${LD_LIBRARY_PATH-}" "$PATH"
-			each_path_of print_path "${arguments[@]:1}"
+			cat "$here"/{needs,disk.sh,kept.sh,arguments.sh,paths.sh,image}
+			if [ -n "$root" ]; then
+				printf '%s\0' "$(realpath -- "$root")" "$of_root" "$EUID" "${GROUPS[*]}"
+			else
+				printf '%s\0' "$directory" "$program" "$cpu" "$EUID" "${GROUPS[*]}" "$clear_env" "${TZ-}" \
+					"${LD_LIBRARY_PATH-}" "$PATH"
+				each_path_of print_path "${arguments[@]:1}"
+			fi
 		} | sha256sum
 	)
 	list=$cache/list-${list:0:32}
@@ -91,6 +97,16 @@ note_needs() {
 	cat "$scratch/needs" "$scratch/looked" >"$scratch/list/files"
 	mv "$scratch/passed" "$scratch/list/"
 	find_state "$scratch/list"
+}
+
+# The same of a root: all that is in it, or the file that it is.
+note_root() {
+	[ -n "$list" ] || return 0
+	# what cannot be looked through cannot be copied, either
+	find "$(realpath -- "$root")" -print0 >"$scratch/needs" 2>/dev/null || true
+	: >"$scratch/looked"
+	: >"$scratch/passed"
+	note_needs
 }
 
 # Where something is made in the cache that is not there until it is whole.  Sets `making`; status 1: there is no room.

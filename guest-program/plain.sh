@@ -20,5 +20,10 @@ users_locale=${LC_ALL:-${LC_CTYPE:-${LANG:-}}}
 
 # One line of it.
 plain_line() { # TEXT...
-	printf '%s\n' "${*//$'\n'/ }" | plain
+	local line="${*//$'\n'/ }" LC_ALL=C
+	if [[ $line != *[!\ -~]* ]]; then
+		printf '%s\n' "$line"
+	else
+		printf '%s\n' "$line" | plain
+	fi
 }

@@ -13,7 +13,13 @@
 # shellcheck disable=SC2154 # they are set there
 : "${here:?}"
 
-readonly RUN=(guest.iso machine.bochsrc disk serial)	# what is in its directory
+# Sets `run_files`: what is in its directory.  What a guest of its own init has on its disks by then is with that.
+find_run_files() {
+	run_files=(guest.iso machine.bochsrc)
+	[ ! -e "$booted/disks" ] || return 0
+	run_files+=(disk serial)
+	[ "$swap" = 0 ] || run_files+=(swap)
+}
 
 # Sets `ready`, where this run is; empty, if it cannot be.
 find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
@@ -22,7 +28,7 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 	ready=''
 	# its name has program, directory, user and groups in it, and what the arguments name
 	find_list
-	[ -n "$list" ] && [ "$whole$swap${#keep[@]}" = no00 ] && find_kernel_env || return 0
+	[ -n "$list" ] && [ "$whole${#keep[@]}" = no0 ] && find_kernel_env || return 0
 	# of what comes through a pipe nothing is known until it ends, and what is wrong is to be known before
 	[ -t 0 ] || [ /dev/stdin -ef /dev/null ] || [ -f /dev/stdin ] || return 0
 	take_input
@@ -57,35 +63,47 @@ find_state_of_files() { # DIRECTORY: sets `state`
 	state=${state:0:32}
 }
 
-# Status 1: there is none.  Sets `record`, `image` and `booted`.
+copy_run() {
+	(cd "$ready/run" && cp -a --reflink=auto "${run_files[@]}" "$scratch/") && take_disks
+}
+
+# Status 1: there is none.  Sets `record`, `image` and `booted`.  Whether it is as it was shows while it is copied.
 take_ready() {
-	local state before
-	local -a kept=()
-	[ -n "$ready" ] && [ -e "$ready/state" ] || return 1
-	find_state_of_files "$ready"
-	read -r before <"$ready/state" && [ "$state" = "$before" ] || return 1
-	mapfile -d '' -t kept <"$ready/record" && read -r image <"$ready/image" && [ ${#kept[@]} -gt 0 ] || return 1
+	local state before good=no
+	local -a kept=() run_files=()
+	[ -n "$ready" ] && read -r before <"$ready/state" && mapfile -d '' -t kept <"$ready/record" &&
+		read -r image <"$ready/image" && [ ${#kept[@]} -gt 0 ] || return 1
 	booted=${kept[-1]%/machine}
 	exec {booted_lock}>"$booted.lock"
 	flock -s "$booted_lock"
-	if [ ! -e "$booted/serial" ] || ! (cd "$ready/run" && cp -a --reflink=auto "${RUN[@]}" "$scratch/") 2>/dev/null; then
+	find_run_files
+	copy_run 2>/dev/null &
+	awaited=$!
+	find_state_of_files "$ready"
+	[ "$state" != "$before" ] || ! is_booted || good=yes
+	wait_for "$awaited" || good=no
+	if [ $good = no ]; then
 		exec {booted_lock}>&-
-		(cd "$scratch" && rm -f "${RUN[@]}")
+		(cd "$scratch" && rm -f "${run_files[@]}" "${BOOTED_DISKS[@]}" serial)
 		booted=''
 		return 1
 	fi
 	record=("${kept[@]}")
-	touch -c "$ready" "$booted"
-}
+	touch -c "$ready" "$booted" &
+} 2>/dev/null
 
-# Beside what the program needs: arguments that nothing is taken for, and all that makes a guest of it.
+# Beside what the program needs: arguments that nothing is taken for, and all that makes a guest of it.  Those of a root's
+# program are names in there.
 list_all() {
 	local path
-	local -a firmware there=("$program" "$laplace" "$simulator")
+	local -a firmware there=("$laplace" "$simulator")
 	cat "$list/files" || return 1
-	for path in "${arguments[@]:1}"; do
-		[ ! -f "$path" ] || there+=("$path")
-	done
+	if [ -z "$root" ]; then
+		there+=("$program")
+		for path in "${arguments[@]:1}"; do
+			[ ! -f "$path" ] || there+=("$path")
+		done
+	fi
 	mapfile -t firmware < <(sed -n 's/^\(vga\)\?romimage: file="\?\([^",]*\).*/\2/p' "$scratch/machine.bochsrc")
 	there+=("${firmware[@]}")
 	for path in "${there[@]}"; do
@@ -101,11 +119,13 @@ list_all() {
 # The disk is of what the files in `list` were then.  (What is made in the cache stays what it is.)
 make_ready() { # DIRECTORY, STATE of the disk
 	local state
+	local -a run_files=()
+	find_run_files
 	mkdir "$1/run" && cp "$list/passed" "$1/passed" && list_all >"$1/files" && old_enough "$1/files" 0 &&
 		printf '%s\0' "$image"/* "$booted"/{serial,machine,machine/place} "${image%/*/*}/symbols-$guest_hash" >>"$1/files" &&
 		find_state_of_files "$1" && echo "$state" >"$1/state" && find_state "$list" && [ "$state" = "$2" ] &&
 		printf '%s\0' "${record[@]}" >"$1/record" && echo "$image" >"$1/image" &&
-		(cd "$scratch" && cp -a --reflink=auto "${RUN[@]}" "$1/run/") && sync "$1"/* "$1/run/disk" "$1/run/machine.bochsrc"
+		(cd "$scratch" && cp -a --reflink=auto "${run_files[@]}" "$1/run/") && sync "$1"/* "$1/run"/*
 }
 
 # A run that begins with a guest that has booted, and has a disk that is kept.

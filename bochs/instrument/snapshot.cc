@@ -15,6 +15,10 @@
  *   that has not opened them.  This is the guest's promise; that they have the same sizes, by which it knows them, is
  *   looked at here.
  *
+ * A recording that begins with a snapshot makes another when its guest says a second time that it is ready.  What
+ * that guest has done with its disks by then is on them, and whoever begins with the second one gives it disks with
+ * just that.
+ *
  * A recording that is on before, windows of time and conditions have a past that is not kept, and are refused.  So
  * is another interval of flushes by instructions: it has a timer, and a machine's timers are numbered.
  */
@@ -143,6 +147,8 @@ void laplace_snapshot_report(void)
 {
 	for (const struct laplace_past &event : past)
 		laplace_emit_past(&event);
+	if (*laplace_option.snapshot)
+		return;		/* it is of the next one, too */
 	past.clear();
 	past.shrink_to_fit();
 }

@@ -197,8 +197,6 @@ static void check_all(struct argp_state *state, void *config)
 			   "may be --bochs, --instructions, --jobs, --json and --progress");
 	if (*options->from && options->words && options->words[1])
 		argp_error(state, "--from: what follows MACHINE would be another machine's");
-	if (*options->from && *options->snapshot)
-		argp_error(state, "--from and --snapshot exclude each other");
 	if (options->words) {
 		options->machine = options->words[0];
 		options->extra = options->words + 1;
