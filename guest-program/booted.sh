@@ -72,7 +72,7 @@ save_machine() { # DIRECTORY [OPTION...]
 
 # The last is serial: with it the guest is whole.
 make_booted() { # DIRECTORY
-	cd "$scratch"
+	cd "$scratch" || return 1
 	save_machine "$1" && mv serial "$1/serial"
 }
 
@@ -122,7 +122,7 @@ begin_booted() {
 	}
 	cp "$booted/serial" "$scratch/serial"
 	first=$booted
-	key=$([ $own_init = no ] || { cd "$scratch" && init_key; })
+	key=$([ "$own_init" = no ] || { cd "$scratch" && init_key; })
 	if [ -n "$key" ]; then
 		[ ! -t 2 ] || [ -e "$cache/booted-$key/serial" ] || say "booting the --root's own init (once for what is run) ..."
 		if have_booted "$key" make_booted_by_init "$first/machine"; then
