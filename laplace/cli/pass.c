@@ -107,7 +107,7 @@ static enum lpl_error send_steps(struct cli_pass *pass, const struct lpl_page_st
 
 	if (!pass->chooser)
 		return pass->step(pass, steps, report);
-	error = lpl_choice_step(pass->chooser, steps, &passed, report);
+	error = lpl_choice_step(pass->chooser, lpl_reader_chunk(pass->reader), steps, &passed, report);
 	return error ? error : pass->step(pass, &passed, report);
 }
 

@@ -103,6 +103,7 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk)
 	if (chunk->failure.error != LPL_OK || chunk->need == LPL_NEED_NOTHING ||
 	    decompress(chunk) != LPL_OK || !lpl_chunk_has_records(header->kind))
 		return;
+	chunk->blocks.stepping = chunk->may_step && chunk->need != LPL_NEED_REFS;
 	error = header->kind == LPL_CHUNK_RUNS ?
 		lpl_block_data_decode(&chunk->blocks, &chunk->data, header, chunk->plain,
 				      header->plain, &cause) :

@@ -25,6 +25,7 @@ struct lpl_loaded_chunk {
 	uint64_t offset, end;		/* of the chunk, in the file */
 	struct lpl_chunk_header header;
 	enum lpl_need need;		/* how much of it, if it has records */
+	bool may_step;			/* its blocks are decoded to steps, where they may be */
 	bool trailed;			/* bytes follow it, where none may */
 	bool final;			/* an INDEX, and nothing of the trace follows it */
 	uint8_t *stored, *plain;	/* the payload, as stored and decompressed; owned */

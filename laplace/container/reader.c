@@ -80,7 +80,7 @@ static enum lpl_error gather(struct lpl_reader *reader)
 	for (unsigned int i = 0; i < slots && whole; i++) {
 		whole = lpl_loaded_chunk_init(&reader->slot[i]);
 		/* the hash is of references */
-		reader->slot[i].blocks.stepping = reader->stepping && !reader->hashing;
+		reader->slot[i].may_step = reader->stepping && !reader->hashing;
 	}
 	return whole ? LPL_OK : lpl_fail(&reader->failure, LPL_ERR_MEMORY,
 					 "%s: no memory to read it", reader->source.name);
@@ -178,7 +178,7 @@ static enum lpl_error take_data(struct lpl_reader *reader, struct lpl_loaded_chu
 	if (check_hash(reader, chunk) != LPL_OK)
 		return chunk->failure.error;
 	/* where only events are needed the references count as read from the start */
-	reader->next_ref = chunk->need == LPL_NEED_ALL ? 0 : header->refs;
+	reader->next_ref = chunk->need == LPL_NEED_ALL || chunk->need == LPL_NEED_REFS ? 0 : header->refs;
 	reader->next_event = 0;
 	reader->next_step = 0;
 	reader->now = reader->next_ref < header->refs || header->events > 0 ? chunk : NULL;

@@ -23,6 +23,7 @@
 #include "base/map.h"
 #include "base/try.h"
 #include "canonical_steps.h"
+#include "chosen_steps.h"
 #include "kinds.h"
 #include "merge/output/canonical.h"
 #include "merge/tasks.h"
@@ -42,11 +43,13 @@ struct lpl_choice {
 	struct lpl_kinds *kinds;	/* NULL: any.  In front of it, unless it has: */
 	struct canonical_pages *pages;	/* of what is passed; NULL: those that come */
 	struct canonical_steps *steps;	/* of what comes as steps, if anything does */
+	struct chosen_steps chosen_steps;	/* of these, or of what comes, those that are passed */
 	struct lpl_physical *physical;	/* after it: what is passed is physical; or NULL */
 	struct lpl_sink *next;
 	struct wanted process, task;
 	bool by_task;		/* either of them is wanted */
 	bool all;		/* whatever comes is passed, as it is but for its page */
+	bool by_parts;		/* nothing is chosen but tasks and times */
 	bool children;
 	unsigned int modes, types;
 	uint64_t address, address_last, page_size;
@@ -66,6 +69,11 @@ struct lpl_choice {
 	uint64_t passed, named;
 	struct lpl_ref batch[BATCH];
 };
+
+static enum lpl_error no_memory(struct lpl_report *report)
+{
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
+}
 
 /* ---- which tasks ---- */
 
@@ -212,19 +220,28 @@ static void follow_time(struct lpl_choice *choice, const struct lpl_event *event
 	choice->begun |= comes(&choice->from, event);
 }
 
+/* Is the moment reached in it? */
+static bool comes_within(const struct lpl_moment *moment, const struct lpl_chunk *chunk)
+{
+	return !is_due(moment, chunk->first_ref, chunk->first_instr, chunk->first_cycle) &&
+	       is_due(moment, chunk->last_ref, chunk->last_instr, chunk->last_cycle);
+}
+
 enum lpl_need lpl_choice_need(struct lpl_choice *choice, const struct lpl_chunk *chunk)
 {
 	const struct lpl_moment *from = &choice->from, *to = &choice->to;
+	enum lpl_need all;
 
 	take_origin(choice, chunk->first_cycle);
+	all = comes_within(from, chunk) || comes_within(to, chunk) ? LPL_NEED_REFS : LPL_NEED_ALL;
 	/* what was written before has parted pages that were shared */
 	if (choice->pages && !is_due(to, chunk->first_ref, chunk->first_instr,
 				     chunk->first_cycle))
-		return LPL_NEED_ALL;
+		return all;
 	if ((from->kind == LPL_MOMENT_NONE || lpl_moment_is_event(from->kind) ||
 	     is_due(from, chunk->last_ref, chunk->last_instr, chunk->last_cycle)) &&
 	    !is_due(to, chunk->first_ref, chunk->first_instr, chunk->first_cycle))
-		return LPL_NEED_ALL;
+		return all;
 	return choice->by_task || choice->kinds || choice->physical ? LPL_NEED_EVENTS : LPL_NEED_NOTHING;
 }
 
@@ -290,10 +307,10 @@ static uint64_t number_before_event(struct lpl_choice *choice, uint64_t ref)
 	return choice->numbering == LPL_NUMBERS_KEPT ? ref : lpl_choice_before(choice, ref);
 }
 
-static bool is_in_time(const struct lpl_choice *choice, const struct lpl_ref *ref)
+static bool is_in_time(const struct lpl_choice *choice, uint64_t ref, uint64_t instr, uint64_t cycle)
 {
-	return (choice->begun || is_due(&choice->from, ref->ref, ref->instr, ref->cycle)) &&
-	       !choice->over && !is_due(&choice->to, ref->ref, ref->instr, ref->cycle);
+	return (choice->begun || is_due(&choice->from, ref, instr, cycle)) && !choice->over &&
+	       !is_due(&choice->to, ref, instr, cycle);
 }
 
 static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref)
@@ -301,7 +318,7 @@ static bool is_chosen(const struct lpl_choice *choice, const struct lpl_ref *ref
 	const unsigned int mode = ref->flags & LPL_USER ? LPL_CHOOSE_USER : LPL_CHOOSE_KERNEL;
 	const uint64_t bytes = ref->flags & LPL_PAGED ? choice->page_size : ref->length;
 
-	return is_in_time(choice, ref) && (choice->modes & mode) != 0 &&
+	return is_in_time(choice, ref->ref, ref->instr, ref->cycle) && (choice->modes & mode) != 0 &&
 	       (choice->types >> ref->type & 1) != 0 && ref->address <= choice->address_last &&
 	       ref->address + (bytes - 1) >= choice->address;
 }
@@ -399,16 +416,28 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 
 bool lpl_choice_steps(const struct lpl_choice *choice)
 {
-	return choice->all && choice->pages != NULL && choice->kinds == NULL;
+	return choice->by_parts;
 }
 
-enum lpl_error lpl_choice_step(struct lpl_choice *choice, const struct lpl_page_steps *steps,
-			       struct lpl_page_steps *passed, struct lpl_report *report)
+/* Which task runs changes at events alone, between which are steps. */
+enum lpl_error lpl_choice_step(struct lpl_choice *choice, const struct lpl_chunk *chunk,
+			       const struct lpl_page_steps *steps, struct lpl_page_steps *passed,
+			       struct lpl_report *report)
 {
-	if (choice->steps == NULL && (choice->steps = lpl_canonical_steps_new()) == NULL)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
-	choice->passed += steps->refs;
-	return lpl_canonical_steps_take(choice->steps, choice->pages, steps, passed, report);
+	const bool wanted = is_on(choice) &&
+		is_in_time(choice, chunk->first_ref, chunk->first_instr, chunk->first_cycle);
+	struct lpl_page_steps found = *steps;
+
+	if (choice->pages != NULL) {
+		if (choice->steps == NULL && (choice->steps = lpl_canonical_steps_new()) == NULL)
+			return no_memory(report);
+		LPL_TRY(lpl_canonical_steps_take(choice->steps, choice->pages, steps, &found, report));
+	}
+	if (!choice->all && !lpl_chosen_steps_take(&choice->chosen_steps, &found, wanted))
+		return no_memory(report);
+	choice->passed += found.refs;
+	*passed = found;
+	return LPL_OK;
 }
 
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
@@ -503,7 +532,7 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 				"guest's has");
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
+		return no_memory(report);
 	made->sink = (struct lpl_sink){ take_refs, take_event, take_finish };
 	made->next = next;
 	made->by_task = options->process != NULL || options->task != NULL;
@@ -524,9 +553,11 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 			 &made->cycles_to_end) ||
 	    !want(&made->process, options->process) || !want(&made->task, options->task)) {
 		lpl_choice_close(made);
-		return lpl_fail(report, LPL_ERR_MEMORY, "no memory to choose references");
+		return no_memory(report);
 	}
 	made->all = !lpl_choice_chooses(options) && options->numbering == LPL_NUMBERS_KEPT;
+	made->by_parts = options->addresses != LPL_ADDRESSES_PHYSICAL && options->kinds == NULL &&
+			 options->file == NULL && options->modes == 0 && options->types == 0 && !ranged;
 	if (options->addresses == LPL_ADDRESSES_CANONICAL)
 		error = lpl_canonical_pages_open(&made->pages, report);
 	else if (options->addresses == LPL_ADDRESSES_PHYSICAL)
@@ -588,6 +619,7 @@ void lpl_choice_close(struct lpl_choice *choice)
 	lpl_kinds_close(choice->kinds);
 	lpl_canonical_pages_close(choice->pages);
 	lpl_canonical_steps_free(choice->steps);
+	lpl_chosen_steps_free(&choice->chosen_steps);
 	lpl_physical_close(choice->physical);
 	free((char *)choice->from.text);
 	free((char *)choice->to.text);

@@ -18,6 +18,7 @@
 #include <laplace/select.h>
 #include <laplace/trace.h>
 
+#include "as_steps.h"
 #include "guest.h"
 #include "oracle.h"
 #include "../unit/chunk_clocks.h"
@@ -116,7 +117,7 @@ static void send_chunks(const struct stream *in, struct lpl_choice *choice)
 
 			if (item->is_event)
 				assert_int_equal(sink->event(sink, &item->event, &report), LPL_OK);
-			else if (need == LPL_NEED_ALL)
+			else if (need != LPL_NEED_EVENTS)
 				assert_int_equal(sink->refs(sink, &item->ref, 1, &report), LPL_OK);
 		}
 	}
@@ -133,6 +134,16 @@ static void drop_events(struct stream *stream)
 	stream->count = kept;
 }
 
+static void random_time(struct random *random, const struct stream *in, struct lpl_choice_options *options)
+{
+	if (random_below(random, 3) == 0)
+		options->from = (struct lpl_moment){ .kind = LPL_MOMENT_REFERENCE,
+			.number = 1 + random_below(random, (uint32_t)in->count) };
+	if (random_below(random, 3) == 0)
+		options->to = (struct lpl_moment){ .kind = LPL_MOMENT_REFERENCE,
+			.number = 1 + random_below(random, (uint32_t)in->count) };
+}
+
 static void random_options(struct random *random, const struct stream *in,
 			   struct lpl_choice_options *options)
 {
@@ -146,12 +157,7 @@ static void random_options(struct random *random, const struct stream *in,
 		options->address_end = options->address + 1 + random_below(random, 0x6000);
 	}
 	options->kinds = kinds[random_below(random, 2) ? 0 : random_below(random, KINDS)];
-	if (random_below(random, 3) == 0)
-		options->from = (struct lpl_moment){ .kind = LPL_MOMENT_REFERENCE,
-			.number = 1 + random_below(random, (uint32_t)in->count) };
-	if (random_below(random, 3) == 0)
-		options->to = (struct lpl_moment){ .kind = LPL_MOMENT_REFERENCE,
-			.number = 1 + random_below(random, (uint32_t)in->count) };
+	random_time(random, in, options);
 }
 
 static void expect_equal(const struct stream *expected, const struct stream *found,
@@ -220,146 +226,50 @@ static void test_as_merged(void **state)
 
 /* ---- as steps ---- */
 
-#define GROUP		2	/* references in a pattern, at most */
-#define PATTERNS	4000
-
-static bool same_page(const struct lpl_visit *a, const struct lpl_visit *b)
-{
-	return a->page == b->page && a->space == b->space;
-}
-
-/* A reference more; several to a page in a row are one visit.  Returns how many there are. */
-static size_t add_visit(struct lpl_visit *visit, size_t first, size_t count, const struct lpl_ref *ref)
-{
-	const bool walk = ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
-	const bool write = ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE;
-	const struct lpl_visit one = { .space = walk ? LPL_VISIT_WALK : ref->space,
-				       .page = ref->address >> LPL_PAGE_SHIFT, .write = write, .reads = !write };
-
-	if (count > first && same_page(&visit[count - 1], &one)) {
-		visit[count - 1].write |= write;
-		return count;
-	}
-	visit[count] = one;
-	return count + 1;
-}
-
-/* The stream in patterns, as a reader may have it: what is as it was before is one again. */
-struct patterns {
-	struct lpl_pattern pattern[PATTERNS];
-	struct lpl_visit visit[PATTERNS * GROUP];
-	uint32_t patterns;
-	uint64_t again;
-};
-
-static uint32_t number_of(struct patterns *known, const struct lpl_visit *visit, uint32_t visits)
-{
-	struct lpl_pattern *pattern = known->pattern;
-	uint32_t number = 0;
-
-	for (; number < known->patterns; number++) {
-		const struct lpl_visit *other = &known->visit[pattern[number].visit];
-		uint32_t i = 0;
-
-		while (pattern[number].visits == visits && i < visits && same_page(&visit[i], &other[i]) &&
-		       visit[i].write == other[i].write && visit[i].reads == other[i].reads)
-			i++;
-		if (i == visits)
-			break;
-	}
-	known->again += number < known->patterns;
-	if (number < known->patterns)
-		return number;
-	pattern[number].visit = number == 0 ? 0 : pattern[number - 1].visit + pattern[number - 1].visits;
-	pattern[number].visits = visits;
-	memcpy(&known->visit[pattern[number].visit], visit, visits * sizeof(*visit));
-	return known->patterns++;
-}
-
-/* Steps of a pattern each: what they are on canonical pages, joined to what there is. */
-static size_t step(struct lpl_choice *choice, struct patterns *known, const struct lpl_visit *visit,
-		   uint32_t visits, bool afresh, struct lpl_visit *out, size_t count)
-{
-	const uint32_t number = (afresh ? known->patterns = 0 : 0, number_of(known, visit, visits));
-	const struct lpl_page_steps steps = { .step = &number, .count = 1, .pattern = known->pattern,
-					      .visit = known->visit, .refs = 1, .afresh = afresh };
-	struct lpl_report report = {0};
-	struct lpl_page_steps passed;
-
-	assert_int_equal(lpl_choice_step(choice, &steps, &passed, &report), LPL_OK);
-	assert_int_equal(passed.count, 1);
-	assert_int_equal(passed.afresh, afresh);
-	for (uint32_t i = 0; i < passed.pattern[passed.step[0]].visits; i++) {
-		const struct lpl_visit *one = &passed.visit[passed.pattern[passed.step[0]].visit + i];
-
-		if (count > 0 && same_page(&out[count - 1], one))
-			out[count - 1].write |= one->write;
-		else
-			out[count++] = *one;
-	}
-	return count;
-}
-
+/* Steps on canonical pages, of which some are in the time that is chosen. */
 static void test_steps(void **state)
 {
 	struct random random = { random_seed() };
-	struct stream in = {0}, merged = {0}, events = {0};
+	struct stream in = {0}, merged = {0}, expected = {0}, passed = {0};
 	struct lpl_report report = {0};
-	static struct patterns known;
+	static struct as_steps as;
 
 	(void)state;
-	known.again = 0;
+	as_steps_init(&as, &random);
 	for (unsigned int number = 0; number < 1500; number++) {
-		const struct lpl_choice_options options = { .addresses = LPL_ADDRESSES_CANONICAL };
+		struct lpl_choice_options options = { .addresses = LPL_ADDRESSES_CANONICAL };
 		struct plot plot = random_plot(&random);
-		struct lpl_visit group[GROUP], *expected, *found;
 		struct collector collector;
 		struct lpl_choice *choice;
-		size_t count = 0, founds = 0;
-		bool afresh = true;
+		size_t place;
 
 		plot.silent = random_below(&random, 2) != 0;
 		plot.quiet = 4 + random_below(&random, 60);
 		plot.count = 200;
 		play_guest(&random, &plot, &in);
+		random_time(&random, &in, &options);
 		stream_clear(&merged);
-		stream_clear(&events);
+		stream_clear(&expected);
+		stream_clear(&passed);
 		merge(&in, &merged);
-		expected = calloc(in.count + 1, sizeof(*expected));
-		found = calloc(in.count + 1, sizeof(*found));
-		assert_true(expected != NULL && found != NULL && in.count < PATTERNS);
-		for (size_t i = 0; i < merged.count; i++)
-			if (!merged.item[i].is_event)
-				count = add_visit(expected, 0, count, &merged.item[i].ref);
-		collector_init(&collector, &events);
+		choose(&in, &merged, &options, &expected);
+		collector_init(&collector, &passed);
 		assert_int_equal(lpl_choice_open(&choice, &options, &collector.sink, &report), LPL_OK);
 		assert_true(lpl_choice_steps(choice));
-		for (size_t i = 0; i < in.count;) {
-			struct lpl_sink *sink = lpl_choice_sink(choice);
-			size_t visits = 0, refs = 1 + random_below(&random, GROUP);
-
-			if (in.item[i].is_event) {
-				assert_int_equal(sink->event(sink, &in.item[i++].event, &report), LPL_OK);
-				continue;
-			}
-			for (; refs > 0 && i < in.count && !in.item[i].is_event; refs--)
-				visits = add_visit(group, 0, visits, &in.item[i++].ref);
-			founds = step(choice, &known, group, (uint32_t)visits, afresh, found, founds);
-			afresh = random_below(&random, 50) == 0;
-		}
+		as_steps_send(&as, &in, choice, 50, &passed);
 		lpl_choice_close(choice);
-		for (size_t i = 0; i < count || i < founds; i++)
-			if (i >= count || i >= founds || !same_page(&expected[i], &found[i]) ||
-			    expected[i].write != found[i].write)
-				fail_msg("case %u of seed %llu: visit %zu of %zu differs", number,
-					 (unsigned long long)random_seed(), i, count);
-		free(expected);
-		free(found);
+		place = as_steps_difference(&as, &expected);
+		if (place != SIZE_MAX)
+			fail_msg("case %u of seed %llu: visit %zu differs", number,
+				 (unsigned long long)random_seed(), place);
 	}
-	assert_in_range(known.again, 10000, UINT64_MAX);	/* patterns that come again */
+	assert_in_range(as.again, 10000, UINT64_MAX);	/* patterns that come again */
+	assert_in_range(as.chunks[LPL_NEED_REFS], 200, UINT64_MAX);
+	as_steps_free(&as);
 	stream_free(&in);
 	stream_free(&merged);
-	stream_free(&events);
+	stream_free(&expected);
+	stream_free(&passed);
 }
 
 int main(void)

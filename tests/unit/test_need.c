@@ -34,14 +34,14 @@ static enum lpl_need answer(void *context, const struct lpl_chunk *chunk)
 {
 	struct asked *asked = context;
 	const size_t end = asked->records + chunk->refs + chunk->events;
-	const enum lpl_need need = (enum lpl_need)(next_random(&asked->seed) % 3);
+	const enum lpl_need need = (enum lpl_need)(next_random(&asked->seed) % (LPL_NEED_NOTHING + 1));
 
 	check_clocks(asked, chunk, end);
 	asked->count[need]++;
 	for (; asked->records < end; asked->records++) {
 		const struct item *item = &asked->stream->items[asked->records];
 
-		if (need == LPL_NEED_ALL || (need == LPL_NEED_EVENTS && item->is_event))
+		if (need <= LPL_NEED_REFS || (need == LPL_NEED_EVENTS && item->is_event))
 			*stream_add(&asked->expected) = *item;
 	}
 	if (asked->damage && need == LPL_NEED_NOTHING)

@@ -188,16 +188,18 @@ enum lpl_error lpl_choice_open(struct lpl_choice **choice,
 struct lpl_sink *lpl_choice_sink(struct lpl_choice *choice);	/* owned by it */
 uint64_t lpl_choice_passed(const struct lpl_choice *choice);	/* references, so far */
 /*
- * The stream as steps (trace.h) instead of references, where lpl_choice_steps() is: where pages become canonical, and nothing
- * else is chosen.  What is passed comes back, until the next call, instead of going to `next`,
- * which gets events, but not what pages are (LPL_EVENT_PAGE).
+ * The stream as steps (trace.h) instead of references, where lpl_choice_steps() is: where no more than tasks and times are
+ * chosen, of pages as they come or canonical ones.  They are of `chunk`, of which all or nothing is within the time: where
+ * lpl_choice_need() is LPL_NEED_REFS, it has to come as references.  What is passed comes back, until
+ * the next call, instead of going to `next`, which gets events, but not what pages are (LPL_EVENT_PAGE).
  */
 struct lpl_page_steps;
 bool lpl_choice_steps(const struct lpl_choice *choice);
-enum lpl_error lpl_choice_step(struct lpl_choice *choice, const struct lpl_page_steps *steps,
-			       struct lpl_page_steps *passed, struct lpl_report *report);
+enum lpl_error lpl_choice_step(struct lpl_choice *choice, const struct lpl_chunk *chunk,
+			       const struct lpl_page_steps *steps, struct lpl_page_steps *passed,
+			       struct lpl_report *report);
 /*
- * What it can need of a chunk: all; or, where the clocks show that all was made before `from` or
+ * What it can need of a chunk: all, as references if the time begins or ends within it; or, where the clocks show that all was made before `from` or
  * after `to`, at most its events, which say what runs and what pages are.  Chunks come in the
  * order of the stream, and before what is in them: seconds count from the first one's beginning.
  */

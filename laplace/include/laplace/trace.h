@@ -249,13 +249,14 @@ const struct lpl_chunk *lpl_reader_chunk(const struct lpl_reader *reader);
 
 /*
  * Read no more of each chunk than is needed, which `need` decides by its header, in the order of
- * the trace.  LPL_NEED_EVENTS: no references are delivered of it.  LPL_NEED_NOTHING: nothing is,
+ * the trace.  LPL_NEED_REFS: all, and as references where steps were asked for (lpl_reader_step()).
+ * LPL_NEED_EVENTS: no references are delivered of it.  LPL_NEED_NOTHING: nothing is,
  * and of a file its payload is not even read: what stands after it is reached at the price of 144
  * bytes, and what is wrong with it is not found.  Not asked about STATE chunks (docs/format.md,
  * section 11).  To be called before the first lpl_reader_next(), and not together with
  * lpl_reader_compare_hash().  `context` is not owned.
  */
-enum lpl_need { LPL_NEED_ALL, LPL_NEED_EVENTS, LPL_NEED_NOTHING };
+enum lpl_need { LPL_NEED_ALL, LPL_NEED_REFS, LPL_NEED_EVENTS, LPL_NEED_NOTHING };
 void lpl_reader_ask(struct lpl_reader *reader,
 		    enum lpl_need (*need)(void *context, const struct lpl_chunk *chunk),
 		    void *context);
