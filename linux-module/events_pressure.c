@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Memory runs short, if this is chosen with reclaim: kswapd is at work, tasks have to reclaim memory
- * themselves, and processes are killed for it.
+ * themselves, are stalled (PSI), and processes are killed for it.
  */
 #include "laplace.h"
 
@@ -72,6 +72,45 @@ static int lpl_oom_kill(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
+#ifdef CONFIG_PSI
+static void lpl_stall(bool begins)
+{
+	struct kernel_trace_record *record;
+	unsigned long flags;
+
+	record = lpl_begin(&flags, KTR_STALL);
+	record->arg[KTR_STALL_BEGINS] = begins;
+	lpl_end(flags);
+}
+
+/* psi_memstall_enter(flags): not within another, nor while pressure is not counted at all (psi=0). */
+static int lpl_stall_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return current->in_memstall;
+}
+
+static int lpl_stall_begins(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (current->in_memstall)
+		lpl_stall(true);
+	return 0;
+}
+
+/* psi_memstall_leave(flags): they say whether it is within another. */
+static int lpl_stall_ends(struct kprobe *kp, struct pt_regs *regs)
+{
+	unsigned long within;
+
+	if (!current->in_memstall)
+		return 0;
+	if (!lpl_peek(&within, (void *)lpl_arg(kp, regs, FLAGS), sizeof(within)))
+		return !lpl_is_strange(lpl_point_of_probe(kp));
+	if (!within)
+		lpl_stall(false);
+	return 0;
+}
+#endif
+
 static struct lpl_hook lpl_pressure_hook[] = {
 	{
 		.points = { { LPL_AT(mm_vmscan_kswapd_wake), .tracepoint = lpl_kswapd_wakes } },
@@ -88,6 +127,16 @@ static struct lpl_hook lpl_pressure_hook[] = {
 	}, {
 		.points = { { LPL_AT(__oom_kill_process), .entry = lpl_oom_kill } },
 	},
+#ifdef CONFIG_PSI
+	{
+		.points = {
+			{ LPL_AT(psi_memstall_enter), .entered = lpl_stall_entered,
+			  .returned = lpl_stall_begins },
+		},
+	}, {
+		.points = { { LPL_AT(psi_memstall_leave), .entry = lpl_stall_ends } },
+	},
+#endif
 };
 
 const struct lpl_hooks lpl_pressure_hooks = {

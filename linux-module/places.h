@@ -260,6 +260,9 @@ static const struct place places[] = {
 	  .tracepoint = "unsigned long" },
 	{ .event = "oom_kill", .choice = "reclaim", .function = "__oom_kill_process",
 	  .arg = { { "TASK", "struct task_struct *", NULL, false } } },
+	{ .event = "stall_begin", .choice = "reclaim", .config = "PSI", .function = "psi_memstall_enter" },
+	{ .event = "stall_end", .choice = "reclaim", .config = "PSI", .function = "psi_memstall_leave",
+	  .arg = { { "FLAGS", "unsigned long *", NULL, false } } },
 
 	/* events_syscall.c */
 	{ .event = "syscall_enter", .function = "sys_enter",

@@ -6,8 +6,9 @@
  *
  * Some is not used for a while, and a child is killed for its memory.
  *
- * Prints "reclaim: NAME BEFORE AFTER" for each count of /proc/vmstat, and for "generation", the youngest of
- * them (/sys/kernel/debug/lru_gen).  They were read between the marks reclaim-0 and reclaim-1, and between
+ * Prints "reclaim: NAME BEFORE AFTER" for each count of /proc/vmstat, for "generation", the youngest of
+ * them (/sys/kernel/debug/lru_gen), and for "stalled", the microseconds in which a task waited for memory
+ * (/proc/pressure/memory).  They were read between the marks reclaim-0 and reclaim-1, and between
  * reclaim-2 and reclaim-3: in both of these nothing should happen.
  */
 #include <fcntl.h>
@@ -63,14 +64,24 @@ static size_t read_text(const char *path, char *text)
 	return used;
 }
 
+/* Microseconds in which at least one task was stalled; 0 if that is not counted. */
+static uint64_t stalled(void)
+{
+	static char text[COUNTS];
+	const char *total = read_text("/proc/pressure/memory", text) ? strstr(text, "total=") : NULL;
+
+	return total ? strtoull(total + 6, NULL, 10) : 0;
+}
+
 /* What each processor counted by itself counts, too. */
-static void count(char *counts, char *generations)
+static void count(char *counts, char *generations, uint64_t *stalled_for)
 {
 	say_to("/proc/sys/vm/stat_refresh", "1");
 	if (read_text("/proc/vmstat", counts) == 0)
 		die("/proc/vmstat");
 	generations[0] = '\0';
 	read_text("/sys/kernel/debug/lru_gen", generations);
+	*stalled_for = stalled();
 }
 
 /* The last line is that of the youngest: its number, its age, and how many pages it has. */
@@ -193,6 +204,7 @@ static void print_counts(const char *before, const char *after)
 int main(int argc, char **argv)
 {
 	static char before[COUNTS], after[COUNTS], young[COUNTS], younger[COUNTS];
+	uint64_t stalled_before, stalled_after;
 	struct stat st;
 
 	if (argc != 2 || stat(argv[1], &st) < 0)
@@ -200,20 +212,21 @@ int main(int argc, char **argv)
 	/* What is needed then stays here: to bring it in again would be counted, too. */
 	if (mlockall(MCL_CURRENT) < 0)
 		die("mlockall");
-	count(after, younger);
+	count(after, younger, &stalled_after);
 	settle();
 	mark("reclaim-0");
-	count(before, young);
+	count(before, young, &stalled_before);
 	mark("reclaim-1");
 	be_killed();
 	press(argv[1], (size_t)st.st_size);
 	/* the child had a part in these pages, too */
-	count(after, younger);
+	count(after, younger, &stalled_after);
 	settle();
 	mark("reclaim-2");
-	count(after, younger);
+	count(after, younger, &stalled_after);
 	mark("reclaim-3");
 	print_counts(before, after);
 	printf("reclaim: generation %ju %ju\n", (uintmax_t)youngest(young), (uintmax_t)youngest(younger));
+	printf("reclaim: stalled %ju %ju\n", (uintmax_t)stalled_before, (uintmax_t)stalled_after);
 	return 0;
 }

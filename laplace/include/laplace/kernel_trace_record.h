@@ -426,7 +426,12 @@ enum ktr_how {
 	EVENT(KTR_AGE, 45, "age", KTR_PLAIN, "") \
 	ARG(KTR_AGE, GENERATION, 0, "generation", KTR_DECIMAL) \
 	ARG(KTR_AGE, GROUP, 1, "group", KTR_DECIMAL) \
-	ARG(KTR_AGE, NODE, 2, "node", KTR_DECIMAL)
+	ARG(KTR_AGE, NODE, 2, "node", KTR_DECIMAL) \
+\
+	/* the task begins to wait for memory, or to work for it (begins: 1), or goes on (0): what the \
+	 * kernel counts as pressure */ \
+	EVENT(KTR_STALL, 46, "stall", KTR_PLAIN, "") \
+	ARG(KTR_STALL, BEGINS, 0, "begins", KTR_DECIMAL)
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)

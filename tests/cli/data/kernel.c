@@ -206,6 +206,8 @@ void __swap_writepage(struct folio *folio, struct writeback_control *wbc) { }
 void swap_read_folio(struct folio *folio, struct swap_iocb **plug) { }
 vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long address, unsigned int flags, struct pt_regs *regs) { return 0; }
 void __oom_kill_process(struct task_struct *victim, const char *message) { }
+void psi_memstall_enter(unsigned long *flags) { }
+void psi_memstall_leave(unsigned long *flags) { }
 ssize_t pipe_write(struct kiocb *iocb, struct iov_iter *from) { return 0; }
 ssize_t pipe_read(struct kiocb *iocb, struct iov_iter *to) { return 0; }
 

@@ -4,7 +4,7 @@
 # it looks at, takes, writes, reads, activates, and which come back; faults, and what it does for want of memory.
 # In a guest that has too little for files, anonymous and shared memory, with both kinds of LRU.
 
-readonly CHOSEN="reclaim|refault|scan|activate|deactivate|write-out|swap-write|swap-read|fault|kswapd|direct-reclaim|oom-kill|age"
+readonly CHOSEN="reclaim|refault|scan|activate|deactivate|write-out|swap-write|swap-read|fault|kswapd|direct-reclaim|oom-kill|age|stall"
 
 # The sums of events, as NAME COUNT, by the names of /proc/vmstat; and what is not as it should be, as
 # other lines: between the outer marks the counts are read, and nothing may happen.
@@ -85,7 +85,13 @@ sums_of_events() { # LRU_GEN COUNT-AGAIN <EVENTS
 		last = number(a[1])
 		sum["generation"]++
 	}
+	# while any task is stalled
+	$2 == "stall" && number(a[1]) { if ($7 in stalled) print "it is stalled twice: " $0; stalled[$7] }
+	$2 == "stall" && number(a[1]) && stalls++ == 0 { since = number($3) }
+	$2 == "stall" && !number(a[1]) { if (!($7 in stalled)) print "it was not stalled: " $0; delete stalled[$7] }
+	$2 == "stall" && !number(a[1]) && --stalls == 0 { time += number($3) - since }
 	END {
+		print "stalled", int(time / 100)
 		count = split(names, name, " ")
 		for (i = 1; i <= count; i++)
 			print name[i], sum[name[i]] + 0
@@ -152,6 +158,13 @@ reclaim_agrees() { # LRU_GEN
 	grep -Ev '^[a-z_]+ [0-9]+$' "$WORK/$run.found" >"$WORK/$run.strange" &&
 		fail "lru_gen $1: $(head -n 1 "$WORK/$run.strange")"
 	while read -r name found; do
+		# microseconds, by a clock that is not ours
+		if [ "$name" = stalled ]; then
+			awk -v found="$found" -v counted="$(counted stalled "$WORK/$run.serial")" \
+				'BEGIN { exit found > counted * 1.02 || found < counted / 1.02 }' ||
+				fail "lru_gen $1: stalled for $found us, and the kernel counts $(counted stalled "$WORK/$run.serial")"
+			continue
+		fi
 		[ "$found" = "$(counted "$name" "$WORK/$run.serial")" ] ||
 			fail "lru_gen $1: $name: events of $found, and the kernel counts $(counted "$name" "$WORK/$run.serial")"
 		case $name in
