@@ -17,7 +17,7 @@ from laplace.campaign.settings import decimal
 from laplace.campaign.store import Store
 from laplace.say import wrong
 
-_LRU = {"lists": "n", "generations": "y"}       # of /sys/kernel/mm/lru_gen/enabled
+_LRU = {"lists": "n", "generations": "y"}       # of lru_gen/enabled; a kernel without that has lists
 _GUEST = ("cpu", "disk", "here", "kernel", "root", "seed", "swap", "timeout")       # options of laplace run
 _GUEST_SEVERAL = ("env", "take", "with")
 # Where the guest's shell looks for programs, and what it is itself: of another program of that name it wants the path.
@@ -29,8 +29,9 @@ _OF_SHELL = frozenset(
 # What is counted is all that the run prints on standard output; what the program prints goes elsewhere.
 _IN_GUEST = """
 set -eu
-echo %s >/sys/kernel/mm/lru_gen/enabled
-echo %s >/proc/sys/vm/swappiness
+lru=/sys/kernel/mm/lru_gen/enabled
+if [ -e $lru ] || [ %(generations)s = y ]; then echo %(generations)s >$lru; fi
+echo %(swappiness)d >/proc/sys/vm/swappiness
 counts() {
 	read -r seconds rest </proc/uptime
 	echo "$1 seconds $seconds"
@@ -127,7 +128,7 @@ class Runs(JobList):
     def _add_pair(self, setting: Setting, guest: list[str], program: list[str], inputs: list[str]) -> Pair:
         labels = {"source": os.path.basename(program[0]),
                   **{name: str(value) for name, value in setting._asdict().items()}}
-        script = _IN_GUEST % (_LRU[setting.lru], setting.swappiness)
+        script = _IN_GUEST % {"generations": _LRU[setting.lru], "swappiness": setting.swappiness}
         run = self.add(["run", "-q", "--clear-env", "-r", "none", "--events=reclaim", "-o", OUTPUT,
                         f"--usable-memory={setting.memory}", *guest, "--", "sh", "-c", script, "sh", *program],
                        labels, None, None, inputs)
