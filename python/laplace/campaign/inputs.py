@@ -254,9 +254,14 @@ class Inputs:
 
     def _kernel(self, directory: str) -> Iterator[str]:
         """A kernel's directory (linux-module/fetch-kernel), by what names its files and by the kernel itself:
-        the other ten thousand, modules and headers, are of the same package.
+        the other ten thousand, modules and headers, are of the same package.  Of a tree in which a kernel was
+        built, that kernel.
         """
         path, key = directory + "/kernel.env", "KERNEL_IMAGE="
+        built = directory + "/arch/x86/boot/bzImage"
+        if not os.path.exists(path) and os.path.exists(built):
+            yield from self.file(built, "kernel")
+            return
         yield from self.file(path, path)
         for line in self._lines(path):
             if line.startswith(key):
