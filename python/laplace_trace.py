@@ -166,7 +166,7 @@ _RESULT = numpy.dtype([("size", "u8"), ("references", "u8"), ("faults", "u8"),
 _CHOICE_SIZE = 384
 _NUMBERS_COUNTED = 1
 _ADDRESSES = {"virtual": 0, "canonical": 1, "physical": 2}
-_NEED_EVENTS = 1
+_NEED_EVENTS = 2
 _Need = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
 _FUNCTIONS = {  # what each returns, and its arguments but for the report

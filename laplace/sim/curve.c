@@ -22,8 +22,7 @@ void lpl_curve_free(struct lpl_curve *curve)
 	lpl_curve_init(curve);
 }
 
-/* The page was evicted once at each size below `depth`. */
-static bool evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth)
+bool lpl_curve_evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 {
 	uint32_t clean_below = curve->clean_below[page];
 
@@ -58,7 +57,7 @@ bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t d
 	/* of depth 1 no fault is to be charged; what is deeper shall come here again */
 	if (depth > curve->deepest && curve->shares == NULL)
 		curve->deepest = depth;
-	if (!evicted(curve, page, depth))
+	if (!lpl_curve_evicted(curve, page, depth))
 		return false;
 	if (write)
 		curve->clean_below[page] = 1;
@@ -69,7 +68,7 @@ bool lpl_curve_reference_slow(struct lpl_curve *curve, uint32_t page, uint32_t d
 
 bool lpl_curve_end(struct lpl_curve *curve, uint32_t page, uint32_t depth)
 {
-	return evicted(curve, page, depth);
+	return lpl_curve_evicted(curve, page, depth);
 }
 
 struct lpl_result *lpl_curve_results(const struct lpl_curve *curve,

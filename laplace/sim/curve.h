@@ -61,6 +61,8 @@ static inline bool lpl_curve_reference(struct lpl_curve *curve, uint32_t page, u
 		curve->clean_below[page] = 1;
 	return true;
 }
+/* The page was evicted once at each size below `depth`, by a reference that is counted elsewhere. */
+bool lpl_curve_evicted(struct lpl_curve *curve, uint32_t page, uint32_t depth);
 /* Once for each page, at the end: its place in the final order. */
 bool lpl_curve_end(struct lpl_curve *curve, uint32_t page, uint32_t depth);
 

@@ -14,29 +14,12 @@
  */
 #include "base/array.h"
 #include "base/try.h"
-#include "curve.h"
-#include "simulation.h"
+#include "lru.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-enum { WORD = 64, FIRST_WORDS = 16, FRONT = 16 };
-
-struct lru {
-	struct lpl_simulation simulation;
-	struct lpl_curve curve;
-	const struct lpl_sizes *sizes;
-	uint32_t front[FRONT];	/* the most recent pages, the newest first */
-	uint32_t fronts;
-	uint64_t *mark;		/* by word: its slots' bits */
-	uint32_t *sum;		/* Fenwick tree: [i] sums words (i - (i & -i), i] from 1 */
-	uint32_t *page;		/* by slot: the page that it stands for, if marked */
-	size_t words;
-	size_t next;		/* the first slot not used yet */
-	uint32_t *slot;		/* by page */
-	size_t slot_room;
-	uint32_t pages;
-};
+enum { WORD = 64, FIRST_WORDS = 16, FRONT = LPL_LRU_FRONT };
 
 static void add_to_word(struct lru *lru, size_t word, uint32_t change)
 {
@@ -164,8 +147,7 @@ static enum lpl_error from_line(struct lru *lru, uint32_t page, uint32_t dropped
 	return LPL_OK;
 }
 
-static enum lpl_error reference(struct lru *lru, uint32_t page, bool write,
-				struct lpl_report *report)
+enum lpl_error lpl_lru_reference(struct lru *lru, uint32_t page, bool write, struct lpl_report *report)
 {
 	uint32_t moving = page;
 	uint32_t depth = 0;
@@ -191,7 +173,7 @@ static enum lpl_error lru_run(struct lpl_simulation *simulation, const struct lp
 	struct lru *lru = (struct lru *)simulation;
 
 	for (size_t i = 0; i < count; i++)
-		LPL_TRY(reference(lru, ref[i].page, ref[i].write != 0, report));
+		LPL_TRY(lpl_lru_reference(lru, ref[i].page, ref[i].write != 0, report));
 	return LPL_OK;
 }
 

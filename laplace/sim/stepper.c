@@ -20,6 +20,9 @@
  *   dirty, and their bits set; until the next eviction it changes nothing.  (That of references to one
  *   page in a row all but the first are no hits does not matter: after the first, hit or
  *   admitted, the bit is set.)
+ *
+ * - STACKED, if there is one simulation, and it is LRU at sizes for which windows will not do: by first visits
+ *   (lru_patterns.c).
  */
 #include "stepper.h"
 
@@ -27,6 +30,7 @@
 
 #include "base/array.h"
 #include "base/try.h"
+#include "lru_patterns.h"
 #include "simulator_struct.h"
 #include "step_window.h"
 
@@ -37,13 +41,15 @@ _Static_assert(LPL_VISIT_WALK == LPL_WALK_SPACE, "visits of walks are to the pag
 
 enum { LEAST_WINDOW = 16, MOST_WINDOW = 4096 };
 
-enum way { BY_VISITS, BY_WINDOWS, SETTLED };
+enum way { BY_VISITS, BY_WINDOWS, SETTLED, STACKED };
 
 struct lpl_stepper {
 	enum way way;
 	struct lpl_step_patterns patterns;
 	struct lpl_step_window window;		/* BY_WINDOWS */
 	const uint64_t *evictions;		/* SETTLED */
+	struct lpl_lru_patterns lru_patterns;	/* STACKED, and the simulation: */
+	struct lru *lru;
 	struct lpl_page_ref *ref;		/* of a pattern; owned */
 	size_t ref_room;
 };
@@ -76,6 +82,12 @@ static bool settles(const struct lpl_simulator *simulator)
 	       (request->policy->hit == NULL || request->policy == &lpl_policy_clock);
 }
 
+/* Is it one simulation, of LRU?  (Where faults are charged there are no steps.) */
+static bool is_stack(const struct lpl_simulator *simulator)
+{
+	return simulator->requests == 1 && simulator->request[0]->one_pass == &lpl_policy_lru;
+}
+
 struct lpl_stepper *lpl_stepper_new(struct lpl_simulator *simulator)
 {
 	struct lpl_stepper *stepper = calloc(1, sizeof(*stepper));
@@ -95,6 +107,10 @@ struct lpl_stepper *lpl_stepper_new(struct lpl_simulator *simulator)
 			lpl_stepper_free(stepper);
 			return NULL;
 		}
+	} else if (is_stack(simulator)) {
+		stepper->way = STACKED;
+		stepper->lru = (struct lru *)simulator->request[0]->simulation[0];
+		simulator->jobs = 1;
 	}
 	return stepper;
 }
@@ -104,6 +120,7 @@ void lpl_stepper_free(struct lpl_stepper *stepper)
 	if (stepper == NULL)
 		return;
 	lpl_step_window_free(&stepper->window);
+	lpl_lru_patterns_free(&stepper->lru_patterns);
 	free(stepper->patterns.state);
 	free(stepper->patterns.page);
 	free(stepper->ref);
@@ -151,7 +168,7 @@ static enum lpl_error learn(struct lpl_simulator *simulator, const struct lpl_pa
 	return LPL_OK;
 }
 
-/* ---- the three ways ---- */
+/* ---- the ways ---- */
 
 /* A page_ref that nothing counts as one with, if references follow (simulator.c: gather()). */
 static inline void put(struct lpl_simulator *simulator, uint32_t page, bool write)
@@ -253,20 +270,28 @@ static enum lpl_error take_windows(struct lpl_simulator *simulator, const struct
 	return LPL_OK;
 }
 
-/* A pattern that may change the memory. */
-static enum lpl_error run_pattern(struct lpl_simulator *simulator, struct lpl_step_state *state,
-				  const struct lpl_visit *visit, struct lpl_report *report)
+/* A pattern's visits to the one simulation, now. */
+static enum lpl_error run_visits(struct lpl_simulator *simulator, const struct lpl_step_state *state,
+				 const struct lpl_visit *visit, struct lpl_report *report)
 {
 	struct lpl_stepper *stepper = simulator->stepper;
 	struct lpl_simulation *simulation = simulator->simulation[0];
 	const uint32_t *page = &stepper->patterns.page[state->visit];
-	const uint64_t since = *stepper->evictions + 1;
 
 	if (!lpl_reserve(stepper->ref, stepper->ref_room, state->visits))
 		return no_memory(report);
 	for (uint32_t i = 0; i < state->visits; i++)
 		stepper->ref[i] = (struct lpl_page_ref){ .page = page[i], .write = visit[i].write };
-	LPL_TRY(simulation->run(simulation, stepper->ref, state->visits, report));
+	return simulation->run(simulation, stepper->ref, state->visits, report);
+}
+
+/* A pattern that may change the memory. */
+static enum lpl_error run_pattern(struct lpl_simulator *simulator, struct lpl_step_state *state,
+				  const struct lpl_visit *visit, struct lpl_report *report)
+{
+	const uint64_t since = *simulator->stepper->evictions + 1;
+
+	LPL_TRY(run_visits(simulator, state, visit, report));
 	state->since = since;	/* if it has evicted, that is past */
 	return LPL_OK;
 }
@@ -292,7 +317,50 @@ static enum lpl_error take_settled(struct lpl_simulator *simulator, const struct
 	return LPL_OK;
 }
 
+/* The next pattern comes for the first time: what it does to a stack, too. */
+static enum lpl_error learn_stack(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				  struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+	const struct lpl_pattern *pattern = &steps->pattern[stepper->patterns.known];
+
+	LPL_TRY(learn(simulator, steps, report));
+	return lpl_lru_patterns_learn(&stepper->lru_patterns, &stepper->patterns.page[pattern->visit],
+				      &steps->visit[pattern->visit], pattern->visits) ? LPL_OK : no_memory(report);
+}
+
+static enum lpl_error take_stacked(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				   struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+	struct lpl_step_patterns *patterns = &stepper->patterns;
+
+	if (simulator->refs > 0)
+		LPL_TRY(lpl_simulator_send(simulator, report));
+	for (size_t i = 0; i < steps->count; i++) {
+		const uint32_t step = steps->step[i];
+
+		if (step == patterns->known)
+			LPL_TRY(learn_stack(simulator, steps, report));
+		assert(step < patterns->known);
+		LPL_TRY(lpl_lru_patterns_takes(&stepper->lru_patterns, step) ?
+			lpl_lru_patterns_step(&stepper->lru_patterns, step, stepper->lru, report) :
+			run_visits(simulator, &patterns->state[step], &steps->visit[patterns->state[step].visit],
+				   report));
+	}
+	return LPL_OK;
+}
+
 /* ---- the stream ---- */
+
+/* Patterns will mean others. */
+static enum lpl_error forget(struct lpl_stepper *stepper, struct lpl_report *report)
+{
+	lpl_step_window_forget(&stepper->window, &stepper->patterns);
+	stepper->patterns.known = 0;
+	return stepper->way != STACKED || lpl_lru_patterns_forget(&stepper->lru_patterns, &stepper->lru->curve) ?
+		LPL_OK : no_memory(report);
+}
 
 bool lpl_simulator_steps(const struct lpl_simulator *simulator)
 {
@@ -315,23 +383,26 @@ enum lpl_error lpl_simulator_step(struct lpl_simulator *simulator, const struct 
 	if (simulator->broadcast == NULL)
 		LPL_TRY(lpl_simulator_begin(simulator, report));
 	simulator->references += steps->refs;
-	if (steps->afresh) {
-		lpl_step_window_forget(&stepper->window, &stepper->patterns);
-		stepper->patterns.known = 0;
-	}
+	if (steps->afresh)
+		LPL_TRY(forget(stepper, report));
 	switch (stepper->way) {
 	case BY_VISITS:
 		return take_visits(simulator, steps, report);
 	case BY_WINDOWS:
 		return take_windows(simulator, steps, report);
 	case SETTLED:
+		return take_settled(simulator, steps, report);
+	case STACKED:
 		break;
 	}
-	return take_settled(simulator, steps, report);
+	return take_stacked(simulator, steps, report);
 }
 
 enum lpl_error lpl_stepper_end(struct lpl_stepper *stepper, struct lpl_simulator *simulator,
 			       struct lpl_report *report)
 {
-	return stepper->way == BY_WINDOWS ? put_window(simulator, report) : LPL_OK;
+	if (stepper->way == BY_WINDOWS)
+		return put_window(simulator, report);
+	return stepper->way != STACKED || lpl_lru_patterns_count(&stepper->lru_patterns, &stepper->lru->curve) ?
+		LPL_OK : no_memory(report);
 }

@@ -169,9 +169,10 @@ struct asked {
 	uint64_t page_size;
 	unsigned int jobs;
 };
-/* Alone: windows, hits that settle, visits.  Sizes around the least for which windows are of use. */
+/* Alone: windows, a stack, hits that settle, visits.  Sizes around the least for which windows are of use. */
 static const struct asked asked[] = {
 	{ { "lru" }, { "16,17,40,100" }, 4096, 1 }, { { "lru" }, { "15" }, 4096, 1 },
+	{ { "lru" }, { "all" }, 4096, 1 }, { { "lru" }, { "1,2,3,6,40" }, 4096, 2 }, { { "lru" }, { "all" }, 16384, 2 },
 	{ { "lru" }, { "30" }, 4096, 1 }, { { "opt" }, { "16,20,64" }, 4096, 1 },
 	{ { "lru", "opt" }, { "20,33", "18,70" }, 4096, 2 }, { { "lru", "opt" }, { "all", "all" }, 4096, 1 },
 	{ { "clock" }, { "3" }, 4096, 1 }, { { "clock" }, { "20" }, 4096, 1 }, { { "clock" }, { "60" }, 4096, 2 },
