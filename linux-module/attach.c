@@ -30,6 +30,8 @@ static const struct lpl_hooks *const lpl_groups[] = {
 	&lpl_swap_io_hooks,
 	&lpl_fault_hooks,
 	&lpl_pressure_hooks,
+	&lpl_write_hooks,
+	&lpl_place_hooks,
 };
 
 #define for_each_lpl_hook(group, hook)						\
@@ -222,6 +224,56 @@ static bool lpl_is_apart(const char *name)
 	return false;
 }
 
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0)
+#define ftrace_regs	pt_regs
+#define ftrace_get_regs(regs) (regs)
+#endif
+
+static void lpl_trace_hit(unsigned long address, unsigned long caller, struct ftrace_ops *ops,
+			  struct ftrace_regs *saved)
+{
+	struct lpl_hook *hook = container_of(ops, struct lpl_hook, ops);
+
+	lpl_probe_hit(&hook->kp, ftrace_get_regs(saved));
+}
+
+/*
+ * A probe misses the calls that interrupts make while a handler of another one runs, and ftrace itself does not.
+ * It wants an address, which a probe finds.
+ */
+static int lpl_attach_ftrace(struct lpl_hook *hook, const struct lpl_point *point)
+{
+	int error = lpl_attach_kprobe(hook, point);
+
+	if (error)
+		return error;
+	unregister_kprobe(&hook->kp);
+	hook->ops.func = lpl_trace_hit;
+	hook->ops.flags = FTRACE_OPS_FL_SAVE_REGS;
+	/* Without a filter it would be called by all functions. */
+	error = ftrace_set_filter_ip(&hook->ops, (unsigned long)hook->kp.addr, 0, 0);
+	if (!error)
+		error = register_ftrace_function(&hook->ops);
+	if (error)
+		ftrace_set_filter(&hook->ops, NULL, 0, 1);
+	return error;
+}
+
+static void lpl_detach_ftrace(struct lpl_hook *hook)
+{
+	unregister_ftrace_function(&hook->ops);
+	ftrace_set_filter(&hook->ops, NULL, 0, 1);
+}
+
+#define lpl_is_by_ftrace(point) ((point)->from_interrupts)
+#else
+/* What a probe misses is counted. */
+#define lpl_attach_ftrace	lpl_attach_kprobe
+#define lpl_detach_ftrace(hook)	unregister_kprobe(&(hook)->kp)
+#define lpl_is_by_ftrace(point)	false
+#endif
+
 static int lpl_attach_hook(struct lpl_hook *hook)
 {
 	const struct lpl_point *point;
@@ -236,6 +288,8 @@ static int lpl_attach_hook(struct lpl_hook *hook)
 			error = lpl_attach_tracepoint(hook, point);
 		else if (lpl_is_apart(point->name))
 			error = -ENXIO;
+		else if (point->from_interrupts)
+			error = lpl_attach_ftrace(hook, point);
 		else if (point->entry)
 			error = lpl_attach_kprobe(hook, point);
 		else
@@ -252,7 +306,7 @@ static int lpl_attach_hook(struct lpl_hook *hook)
 static u64 lpl_missed_at(const struct lpl_hook *hook)
 {
 	/* A call is missed if it is an interrupt's that comes while a handler runs, and only then. */
-	if (!hook->used || hook->used->interrupts)
+	if (!hook->used || hook->used->interrupts || lpl_is_by_ftrace(hook->used))
 		return 0;
 	if (hook->used->entry)
 		return hook->kp.nmissed;
@@ -268,6 +322,8 @@ static void lpl_detach_hook(struct lpl_hook *hook)
 	lpl_missed_before += lpl_missed_at(hook);
 	if (point->tracepoint)
 		tracepoint_probe_unregister(hook->tp, point->tracepoint, NULL);
+	else if (point->from_interrupts)
+		lpl_detach_ftrace(hook);
 	else if (point->entry)
 		unregister_kprobe(&hook->kp);
 	else

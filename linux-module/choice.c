@@ -14,11 +14,13 @@ struct lpl_choice {
 	const char *name;		/* of lpl_hooks */
 	int (*begin)(void);		/* before they are attached */
 	void (*end)(void);		/* after none is any more */
+	const char *with;		/* another one, before this, without which it is not chosen */
 	bool chosen;
 };
 
 static struct lpl_choice lpl_choices[] = {
-	{ "reclaim", lpl_reclaim_begin, lpl_reclaim_end, false },
+	{ "reclaim", lpl_reclaim_begin, lpl_reclaim_end, NULL, false },
+	{ "lists", lpl_place_begin, lpl_place_end, "reclaim", false },
 };
 
 #define LPL_CHOICES ARRAY_SIZE(lpl_choices)
@@ -27,7 +29,7 @@ static DEFINE_MUTEX(lpl_choice_lock);
 
 static char *lpl_choice_parameter = "none";
 module_param_named(events, lpl_choice_parameter, charp, 0444);
-MODULE_PARM_DESC(events, "events to report that are not always: none (default), all, or a list: reclaim");
+MODULE_PARM_DESC(events, "events to report that are not always: none (default), all, or a list: reclaim, lists");
 
 static void lpl_give_up(struct lpl_choice *choice)
 {
@@ -68,7 +70,7 @@ static bool lpl_note_choice(bool *chosen, const char *word)
 		if (strcmp(lpl_choices[i].name, word))
 			continue;
 		chosen[i] = true;
-		return true;
+		return !lpl_choices[i].with || lpl_note_choice(chosen, lpl_choices[i].with);
 	}
 	return false;
 }
@@ -103,7 +105,7 @@ int lpl_choice_init(void)
 	if (list)
 		error = lpl_choose_events(list);
 	if (error)
-		pr_err("events=%s: neither none nor all nor a list of reclaim, or not to be had here (error %d)\n",
+		pr_err("events=%s: neither none nor all nor a list of reclaim and lists, or not to be had here (error %d)\n",
 		       lpl_choice_parameter, error);
 	kfree(list);
 	if (error)

@@ -85,6 +85,16 @@ static inline bool folio_test_active(struct folio *folio)
 	return PageActive(&folio->page);
 }
 
+static inline bool folio_test_unevictable(struct folio *folio)
+{
+	return PageUnevictable(&folio->page);
+}
+
+static inline bool folio_test_writeback(struct folio *folio)
+{
+	return PageWriteback(&folio->page);
+}
+
 static inline bool folio_test_mlocked(struct folio *folio)
 {
 	return PageMlocked(&folio->page);

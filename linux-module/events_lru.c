@@ -33,6 +33,7 @@ struct lpl_isolation {
 	enum ktr_reclaimer reclaimer;
 	enum lru_list list;
 	const unsigned long *scanned;
+	const struct list_head *taken;
 };
 
 static int lpl_isolate_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -41,6 +42,7 @@ static int lpl_isolate_entered(struct kretprobe_instance *ri, struct pt_regs *re
 
 	isolation->list = (u32)lpl_arg(ri, regs, LRU);
 	isolation->scanned = (void *)lpl_arg(ri, regs, SCANNED);
+	isolation->taken = (void *)lpl_arg(ri, regs, LIST);
 	if (isolation->list >= LRU_UNEVICTABLE ||
 	    !lpl_reclaimer_of(&isolation->reclaimer, (void *)lpl_arg(ri, regs, CONTROL)))
 		return lpl_is_strange(lpl_point_of_call(ri));
@@ -59,6 +61,8 @@ static int lpl_isolate_returned(struct kretprobe_instance *ri, struct pt_regs *r
 	if (!lpl_peek(&scanned, isolation->scanned, sizeof(scanned)))
 		return !lpl_is_strange(lpl_point_of_call(ri));
 	lpl_scan(list[isolation->list], scanned, regs_return_value(regs), isolation->reclaimer);
+	if (!lpl_isolated(isolation->taken, list[isolation->list], NULL, isolation->reclaimer))
+		return !lpl_is_strange(lpl_point_of_call(ri));
 	return 0;
 }
 
@@ -67,6 +71,7 @@ struct lpl_evacuation {
 	enum ktr_reclaimer reclaimer;
 	const int *type;
 	const struct list_head *list;
+	const struct lruvec *lruvec;
 };
 
 static int lpl_isolate_generation_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -75,6 +80,7 @@ static int lpl_isolate_generation_entered(struct kretprobe_instance *ri, struct 
 
 	evacuation->type = (void *)lpl_arg(ri, regs, TYPE);
 	evacuation->list = (void *)lpl_arg(ri, regs, LIST);
+	evacuation->lruvec = (void *)lpl_arg(ri, regs, LRUVEC);
 	if (!lpl_reclaimer_of(&evacuation->reclaimer, (void *)lpl_arg(ri, regs, CONTROL)))
 		return lpl_is_strange(lpl_point_of_call(ri));
 	return 0;
@@ -89,14 +95,17 @@ static int lpl_isolate_generation_returned(struct kretprobe_instance *ri, struct
 {
 	const struct lpl_evacuation *evacuation = (void *)ri->data;
 	unsigned long pages = 0;
+	enum ktr_list list;
 	int type;
 
 	if (!lpl_peek(&type, evacuation->type, sizeof(type)) ||
 	    !lpl_each_listed(evacuation->list, lpl_add_pages, &pages))
 		return !lpl_is_strange(lpl_point_of_call(ri));
-	if (pages)
-		lpl_scan(type ? KTR_LIST_GENERATION_FILE : KTR_LIST_GENERATION_ANON, pages, pages,
-			 evacuation->reclaimer);
+	if (!pages)
+		return 0;
+	list = type ? KTR_LIST_GENERATION_FILE : KTR_LIST_GENERATION_ANON;
+	lpl_scan(list, pages, pages, evacuation->reclaimer);
+	lpl_isolated(evacuation->list, list, evacuation->lruvec, evacuation->reclaimer);
 	return 0;
 }
 
@@ -115,6 +124,7 @@ static void lpl_move(u32 tag, struct folio *folio, enum ktr_move cause)
 static void lpl_used_again(void *data, struct folio *folio)
 {
 	lpl_move(KTR_ACTIVATE, folio, KTR_MOVE_USE);
+	lpl_place(folio, KTR_PLACED_ACTIVE);
 }
 
 static void lpl_if_active(struct folio *folio, void *context)
@@ -142,19 +152,47 @@ static int lpl_shrink_active_returned(struct kretprobe_instance *ri, struct pt_r
 static bool lpl_ages_actives(void);
 
 /* What has no other user is freed, and what is locked goes elsewhere. */
-static void lpl_if_inactive(struct folio *folio, void *context)
+static void lpl_goes_back(struct folio *folio, void *context)
 {
-	if (!folio_test_active(folio) && !folio_test_mlocked(folio) && folio_ref_count(folio) > 1)
+	const bool *ages = context;
+
+	if (folio_test_mlocked(folio) || folio_ref_count(folio) <= 1)
+		return;
+	if (*ages && !folio_test_active(folio))
 		lpl_move(KTR_DEACTIVATE, folio, KTR_MOVE_RECLAIM);
+	lpl_place(folio, KTR_PLACED_BACK);
 }
 
 /* move_folios_to_lru(lruvec, list): the list's lock is held.  What remains active is in a list, too. */
 static int lpl_move_to_lru(struct kprobe *kp, struct pt_regs *regs)
 {
-	if (lpl_ages_actives() &&
-	    !lpl_each_listed((void *)lpl_arg(kp, regs, LIST), lpl_if_inactive, NULL))
+	bool ages = lpl_ages_actives();
+
+	if (!lpl_each_listed((void *)lpl_arg(kp, regs, LIST), lpl_goes_back, &ages))
 		return !lpl_is_strange(lpl_point_of_probe(kp));
 	return 0;
+}
+
+/* lru_deactivate(lruvec, folio), lru_deactivate_file(lruvec, folio): as programs ask. */
+static int lpl_asked_entered(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	lpl_moving((void *)ri->data, page_folio((struct page *)lpl_arg(ri, regs, PAGE)));
+	return 0;
+}
+
+static int lpl_asked_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	const struct lpl_moving *moving = (void *)ri->data;
+
+	if (lpl_is_counted(moving, LPL_COUNT_INACTIVE))
+		lpl_move(KTR_DEACTIVATE, moving->folio, KTR_MOVE_REQUEST);
+	lpl_moved(moving);
+	return 0;
+}
+
+#define LPL_ASKED(place) {									\
+	LPL_AT(place), .entered = lpl_asked_entered, .returned = lpl_asked_returned,		\
+	.data = sizeof(struct lpl_moving),							\
 }
 
 #ifdef CONFIG_LRU_GEN
@@ -221,7 +259,8 @@ static int lpl_age_returned(struct kretprobe_instance *ri, struct pt_regs *regs)
 #endif
 
 enum {
-	LPL_ISOLATE, LPL_ISOLATE_GENERATION, LPL_ACTIVATE, LPL_SHRINK_ACTIVE, LPL_MOVE_TO_LRU, LPL_AGE
+	LPL_ISOLATE, LPL_ISOLATE_GENERATION, LPL_ACTIVATE, LPL_SHRINK_ACTIVE, LPL_MOVE_TO_LRU, LPL_AGE,
+	LPL_DEACTIVATE, LPL_DEACTIVATE_FILE
 };
 
 static struct lpl_hook lpl_lru_hook[] = {
@@ -261,6 +300,12 @@ static struct lpl_hook lpl_lru_hook[] = {
 			{ LPL_AT(try_to_inc_max_seq), .entered = lpl_age_entered,
 			  .returned = lpl_age_returned, .data = LPL_AGEING },
 		},
+	},
+	[LPL_DEACTIVATE] = {
+		.points = { LPL_ASKED(lru_deactivate), LPL_ASKED(lru_deactivate_fn) },
+	},
+	[LPL_DEACTIVATE_FILE] = {
+		.points = { LPL_ASKED(lru_deactivate_file), LPL_ASKED(lru_deactivate_file_fn) },
 	},
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory runs short, if this is chosen with reclaim: kswapd is at work, tasks have to reclaim memory
+ * Memory runs short, if this is chosen with reclaim: little is free in zones, kswapd is at work, tasks have to reclaim memory
  * themselves, are stalled (PSI), and processes are killed for it.
  */
 #include "laplace.h"
 
+#include <linux/mmzone.h>
 #include <linux/sched.h>
+#include <linux/vmstat.h>
 
 static void lpl_kswapd(bool awake, int node, int order)
 {
@@ -19,6 +21,35 @@ static void lpl_kswapd(bool awake, int node, int order)
 	lpl_end(flags);
 }
 
+static void lpl_watermarks(bool wanted, int node, int order)
+{
+	struct kernel_trace_record *record;
+	struct zone *zone;
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < MAX_NR_ZONES; i++) {
+		zone = &NODE_DATA(node)->node_zones[i];
+		if (!populated_zone(zone))
+			continue;
+		record = lpl_begin(&flags, KTR_WATERMARK);
+		record->arg[KTR_WATERMARK_WANTED] = wanted;
+		record->arg[KTR_WATERMARK_NODE] = node;
+		record->arg[KTR_WATERMARK_ZONE] = i;
+		record->arg[KTR_WATERMARK_FREE] = zone_page_state_snapshot(zone, NR_FREE_PAGES);
+		record->arg[KTR_WATERMARK_MIN] = min_wmark_pages(zone);
+		record->arg[KTR_WATERMARK_LOW] = low_wmark_pages(zone);
+		record->arg[KTR_WATERMARK_HIGH] = high_wmark_pages(zone);
+		record->arg[KTR_WATERMARK_ORDER] = order;
+		lpl_end(flags);
+	}
+}
+
+static void lpl_kswapd_is_wanted(void *data, int node, int zone, int order, gfp_t gfp)
+{
+	lpl_watermarks(true, node, order);
+}
+
 static void lpl_kswapd_wakes(void *data, int node, int zone, int order)
 {
 	lpl_kswapd(true, node, order);
@@ -26,6 +57,7 @@ static void lpl_kswapd_wakes(void *data, int node, int zone, int order)
 
 static void lpl_kswapd_sleeps(void *data, int node)
 {
+	lpl_watermarks(false, node, 0);
 	lpl_kswapd(false, node, 0);
 }
 
@@ -113,6 +145,10 @@ static int lpl_stall_ends(struct kprobe *kp, struct pt_regs *regs)
 
 static struct lpl_hook lpl_pressure_hook[] = {
 	{
+		.points = {
+			{ LPL_AT(mm_vmscan_wakeup_kswapd), .tracepoint = lpl_kswapd_is_wanted },
+		},
+	}, {
 		.points = { { LPL_AT(mm_vmscan_kswapd_wake), .tracepoint = lpl_kswapd_wakes } },
 	}, {
 		.points = { { LPL_AT(mm_vmscan_kswapd_sleep), .tracepoint = lpl_kswapd_sleeps } },

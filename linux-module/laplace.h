@@ -6,6 +6,7 @@
 #ifndef LAPLACE_MODULE_H
 #define LAPLACE_MODULE_H
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/version.h>
@@ -57,6 +58,7 @@ struct lpl_point {
 	const char *unlike;		/* why it cannot be used here */
 	bool optional;			/* the event, as this kernel is configured */
 	bool interrupts;		/* call it, too, and of those calls none is wanted */
+	bool from_interrupts;		/* calls come, too, and are wanted: only at `entry` */
 	u8 arg[LPL_ARGS];		/* the number of each argument, from 1 on; 0: none */
 	void *tracepoint;
 	kprobe_pre_handler_t entry;
@@ -73,6 +75,9 @@ struct lpl_hook {
 	const struct lpl_point *used;	/* from before it can be hit */
 	struct tracepoint *tp;
 	struct kprobe kp;
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+	struct ftrace_ops ops;
+#endif
 	struct kretprobe rp;
 };
 
@@ -96,6 +101,8 @@ extern const struct lpl_hooks lpl_lru_hooks;
 extern const struct lpl_hooks lpl_swap_io_hooks;
 extern const struct lpl_hooks lpl_fault_hooks;
 extern const struct lpl_hooks lpl_pressure_hooks;
+extern const struct lpl_hooks lpl_write_hooks;
+extern const struct lpl_hooks lpl_place_hooks;
 
 int lpl_attach(void);
 void lpl_detach(void);
@@ -195,6 +202,30 @@ bool lpl_each_listed(const struct list_head *list, void (*look)(struct folio *fo
 		     void *context);
 /* Those in a list that reclaim has looked at, and that are active now (events_lru.c). */
 void lpl_activated(const struct list_head *list);
+
+/*
+ * Each page's way through the lists (events_place.c), reported while lists are chosen: it is in another one now, or
+ * of another generation; and these were taken from one to be reclaimed, false if that is no list.
+ */
+int lpl_place_begin(void);
+void lpl_place_end(void);
+void lpl_place(struct folio *folio, enum ktr_placed cause);
+bool lpl_isolated(const struct list_head *taken, enum ktr_list list, const struct lruvec *lruvec,
+		  enum ktr_reclaimer reclaimer);
+
+/* What the kernel counts when it moves a page for another reason than its use. */
+enum lpl_count { LPL_COUNT_LAZY, LPL_COUNT_LAST, LPL_COUNT_INACTIVE, LPL_COUNTS };
+
+struct lpl_moving {
+	struct folio *folio;
+	u64 generation;
+	unsigned long before[LPL_COUNTS];
+};
+
+/* Around a call that moves a page: before it, what it has counted, and where the page is after it. */
+void lpl_moving(struct lpl_moving *moving, struct folio *folio);
+bool lpl_is_counted(const struct lpl_moving *moving, enum lpl_count count);
+void lpl_moved(const struct lpl_moving *moving);
 
 /* Which groups of events are reported that are not always (choice.c). */
 int lpl_choose_events(char *list);

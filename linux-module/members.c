@@ -8,11 +8,13 @@
 #include <linux/binfmts.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
+#include <linux/memcontrol.h>
 #include <linux/mmzone.h>
 #include <linux/path.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
+#include <linux/vmstat.h>
 
 #define LPL_CHECK(structure, member, offset, bytes)						\
 	static_assert(offsetof(struct structure, member) == (offset) &&				\

@@ -40,9 +40,10 @@ struct place {
 #define PAGES "struct folio *|struct page *"
 #define PAGE { "PAGE", PAGES, NULL, false }
 #define LIST { "LIST", "struct list_head *", NULL, false }
+#define LRUVEC { "LRUVEC", "struct lruvec *", NULL, false }
 #define CONTROL { "CONTROL", "struct scan_control *", NULL, false }
 #define ISOLATION \
-	{ "SCANNED", "unsigned long *", NULL, false }, CONTROL, \
+	LIST, { "SCANNED", "unsigned long *", NULL, false }, CONTROL, \
 	{ "LRU", "enum lru_list", NULL, false }
 #define PTE { "PTE", "pte_t *", NULL, false }
 #define PMD { "PMD", "pmd_t *", NULL, false }
@@ -227,7 +228,7 @@ static const struct place places[] = {
 	  .returned = "unsigned long", .arg = { ISOLATION } },
 	{ .event = "scan_generation", .choice = "reclaim", .config = "LRU_GEN",
 	  .function = "isolate_folios", .returned = "int",
-	  .arg = { LIST, CONTROL, { "TYPE", "int *", NULL, false } } },
+	  .arg = { LRUVEC, LIST, CONTROL, { "TYPE", "int *", NULL, false } } },
 	{ .event = "activate", .choice = "reclaim", .function = "mm_lru_activate",
 	  .tracepoint = PAGES },
 	{ .event = "deactivate_batch", .choice = "reclaim", .function = "shrink_active_list" },
@@ -235,7 +236,42 @@ static const struct place places[] = {
 	  .function = "move_folios_to_lru", .arg = { LIST } },
 	{ .event = "age", .choice = "reclaim", .config = "LRU_GEN",
 	  .function = "try_to_inc_max_seq", .returned = "bool",
-	  .arg = { { "LRUVEC", "struct lruvec *", NULL, false } } },
+	  .arg = { LRUVEC } },
+	{ .event = "deactivate_asked", .choice = "reclaim", .function = "lru_deactivate",
+	  .arg = { PAGE } },
+	{ .event = "deactivate_asked", .choice = "reclaim", .function = "lru_deactivate_fn",
+	  .arg = { PAGE } },
+	{ .event = "deactivate_file", .choice = "reclaim", .function = "lru_deactivate_file",
+	  .arg = { PAGE } },
+	{ .event = "deactivate_file", .choice = "reclaim", .function = "lru_deactivate_file_fn",
+	  .arg = { PAGE } },
+
+	/* events_write.c */
+	{ .event = "write_back_begin", .choice = "reclaim", .function = "__folio_start_writeback",
+	  .arg = { PAGE } },
+	{ .event = "write_back_begin", .choice = "reclaim", .function = "__test_set_page_writeback",
+	  .arg = { PAGE } },
+	{ .event = "write_back_end", .choice = "reclaim", .function = "__folio_end_writeback",
+	  .arg = { PAGE } },
+	{ .event = "write_back_end", .choice = "reclaim", .function = "test_clear_page_writeback",
+	  .arg = { PAGE } },
+
+	/* events_place.c */
+	{ .event = "place_new", .choice = "lists", .function = "mm_lru_insertion", .tracepoint = PAGES },
+	{ .event = "place_new", .choice = "lists", .id = "mm_lru_insertion_list",
+	  .function = "mm_lru_insertion", .tracepoint = "struct page *, int" },
+	{ .event = "place_lazy", .choice = "lists", .function = "lru_lazyfree", .arg = { PAGE } },
+	{ .event = "place_lazy", .choice = "lists", .function = "lru_lazyfree_fn",
+	  .arg = { PAGE } },
+	{ .event = "place_last", .choice = "lists", .function = "lru_move_tail", .arg = { PAGE } },
+	{ .event = "place_last", .choice = "lists", .function = "lru_move_tail_fn",
+	  .arg = { PAGE } },
+	{ .event = "place_last", .choice = "lists", .function = "pagevec_move_tail_fn",
+	  .arg = { PAGE } },
+	{ .event = "place_used", .choice = "lists", .config = "LRU_GEN",
+	  .function = "folio_update_gen", .returned = "int", .arg = { PAGE } },
+	{ .event = "place_kept", .choice = "lists", .config = "LRU_GEN",
+	  .function = "folio_inc_gen", .returned = "int", .arg = { PAGE } },
 
 	/* events_swap_io.c */
 	{ .event = "swap_write", .choice = "reclaim", .function = "__swap_writepage",
@@ -252,6 +288,8 @@ static const struct place places[] = {
 	/* events_pressure.c */
 	{ .event = "kswapd_wake", .choice = "reclaim", .function = "mm_vmscan_kswapd_wake",
 	  .tracepoint = "int, int, int" },
+	{ .event = "watermark", .choice = "reclaim", .function = "mm_vmscan_wakeup_kswapd",
+	  .tracepoint = "int, int, int, gfp_t" },
 	{ .event = "kswapd_sleep", .choice = "reclaim", .function = "mm_vmscan_kswapd_sleep",
 	  .tracepoint = "int" },
 	{ .event = "direct_begin", .choice = "reclaim", .function = "mm_vmscan_direct_reclaim_begin",
@@ -274,6 +312,7 @@ static const struct place places[] = {
 #undef PAGES
 #undef PAGE
 #undef LIST
+#undef LRUVEC
 #undef CONTROL
 #undef ISOLATION
 #undef PTE
@@ -345,6 +384,7 @@ static const struct place_member place_members[] = {
 	{ "folio|page", "flags", "unsigned long", false, false },
 	{ "folio|page", "mapping", "struct address_space *", false, false },
 	{ "folio|page", "index", "unsigned long", false, false },
+	{ "folio|page", "memcg_data", "unsigned long", true, false },
 	{ "address_space", "host", "struct inode *", false, false },
 	{ "address_space", "nrpages", "unsigned long", false, false },
 	{ "address_space", "i_pages", "struct xarray", false, false },
@@ -372,6 +412,13 @@ static const struct place_member place_members[] = {
 	{ "pglist_data", "per_cpu_nodestats", "struct per_cpu_nodestat *", false, false },
 	{ "per_cpu_nodestat", "vm_node_stat_diff", NULL, false, false },
 	{ "lruvec", "lrugen", NULL, true, false },
+	{ "mem_cgroup_per_node", "lruvec", "struct lruvec", true, false },
+	{ "pglist_data", "__lruvec", "struct lruvec", false, false },
+	{ "pglist_data", "node_zones", NULL, false, false },
+	{ "zone", "_watermark", NULL, false, false },
+	{ "zone", "watermark_boost", "unsigned long", false, false },
+	{ "zone", "vm_stat", NULL, false, false },
+	{ "vm_event_state", "event", NULL, false, false },
 	{ "scan_control", "target_mem_cgroup", "struct mem_cgroup *", false, true },
 };
 

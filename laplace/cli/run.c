@@ -69,9 +69,10 @@ static const struct cli_option option_table[] = {
 	  .help = "Boot the guest and make its disk, and begin with nothing that earlier runs left" },
 	{ "control", CLI_FILE, .argument = "SOCKET",
 	  .help = "Let `laplace ctl SOCKET' steer the run" },
-	{ "events", CLI_WORD, .argument = "SET", .words = "reclaim",
+	{ "events", CLI_WORD, .argument = "SET", .words = "reclaim lists",
 	  .help = "Report events that are not reported always: reclaim, what the guest's kernel "
-	  "reclaims for want of memory, and what comes back", .wrong = "%n: '%s' is none of %a" },
+	  "reclaims for want of memory, and what comes back; lists, each page's way through the "
+	  "kernel's lists, too", .wrong = "%n: '%s' is none of %a" },
 	{ "init", CLI_FLAG,
 	  .help = "Boot the --root's own systemd, and run the program when it has reached "
 	  "its default target" },

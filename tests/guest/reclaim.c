@@ -4,11 +4,12 @@
  * meanwhile.  FILE, which is larger than memory, is read several times; so is anonymous memory of the
  * same size, which goes to swap; some of it is given up with MADV_FREE, and some is shared.
  *
- * Some is not used for a while, and a child is killed for its memory.
+ * Some is not used for a while, the kernel is advised that some is not needed, and a child is killed for its memory.
  *
  * Prints "reclaim: NAME BEFORE AFTER" for each count of /proc/vmstat, for "generation", the youngest of
  * them (/sys/kernel/debug/lru_gen), and for "stalled", the microseconds in which a task waited for memory
- * (/proc/pressure/memory).  They were read between the marks reclaim-0 and reclaim-1, and between
+ * (/proc/pressure/memory).  And "watermark ZONE MIN LOW HIGH" for each zone that has pages: its marks
+ * (/proc/zoneinfo).  Counts were read between the marks reclaim-0 and reclaim-1, and between
  * reclaim-2 and reclaim-3: in both of these nothing should happen.
  */
 #include <fcntl.h>
@@ -134,6 +135,25 @@ static unsigned int read_pages(const unsigned char *memory, size_t size)
 	return sum;
 }
 
+/* Parts of what is in memory: it is used, and the kernel is asked to take that before others. */
+static void advise(const char *path, unsigned char *own, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	unsigned char *file = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (fd < 0 || file == MAP_FAILED)
+		die(path);
+	read_pages(own, size);
+	madvise(own, size, MADV_COLD);
+	read_file(path, size);
+	read_file(path, size);
+	read_pages(file, size);
+	madvise(file, size, MADV_COLD);
+	munmap(file, size);
+	posix_fadvise(fd, 0, (off_t)size, POSIX_FADV_DONTNEED);
+	close(fd);
+}
+
 static void press(const char *path, size_t size)
 {
 	unsigned char *own = map(size, MAP_PRIVATE), *shared = map(size / 4, MAP_SHARED);
@@ -154,6 +174,7 @@ static void press(const char *path, size_t size)
 			read_file(path, size / 16);
 		}
 	}
+	advise(path, own, size / 16);
 	printf("reclaim: sum %u 0\n", sum);
 }
 
@@ -201,6 +222,26 @@ static void print_counts(const char *before, const char *after)
 	}
 }
 
+static void print_watermarks(void)
+{
+	static char zones[COUNTS];
+	unsigned long min = 0, low = 0, high = 0, present;
+	char *line, *rest = zones;
+	int zone = -1;
+
+	if (read_text("/proc/zoneinfo", zones) == 0)
+		die("/proc/zoneinfo");
+	while ((line = strsep(&rest, "\n"))) {
+		if (sscanf(line, "Node 0, zone %*s") == 0 && strncmp(line, "Node", 4) == 0)
+			zone++;
+		sscanf(line, " min %lu", &min);
+		sscanf(line, " low %lu", &low);
+		sscanf(line, " high %lu", &high);
+		if (sscanf(line, " present %lu", &present) == 1 && present != 0)
+			printf("watermark %d %lu %lu %lu\n", zone, min, low, high);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static char before[COUNTS], after[COUNTS], young[COUNTS], younger[COUNTS];
@@ -226,6 +267,7 @@ int main(int argc, char **argv)
 	count(after, younger, &stalled_after);
 	mark("reclaim-3");
 	print_counts(before, after);
+	print_watermarks();
 	printf("reclaim: generation %ju %ju\n", (uintmax_t)youngest(young), (uintmax_t)youngest(younger));
 	printf("reclaim: stalled %ju %ju\n", (uintmax_t)stalled_before, (uintmax_t)stalled_after);
 	return 0;

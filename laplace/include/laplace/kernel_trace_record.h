@@ -431,7 +431,41 @@ enum ktr_how {
 	/* the task begins to wait for memory, or to work for it (begins: 1), or goes on (0): what the \
 	 * kernel counts as pressure */ \
 	EVENT(KTR_STALL, 46, "stall", KTR_PLAIN, "") \
-	ARG(KTR_STALL, BEGINS, 0, "begins", KTR_DECIMAL)
+	ARG(KTR_STALL, BEGINS, 0, "begins", KTR_DECIMAL) \
+\
+	/* a page, named as in KTR_RECLAIM, begins to be written to its device or to swap, for whatever reason \
+	 * (begins: 1), or has been written (0) */ \
+	EVENT(KTR_WRITE_BACK, 47, "write-back", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_WRITE_BACK) \
+	ARG(KTR_WRITE_BACK, BEGINS, 6, "begins", KTR_DECIMAL) \
+\
+	/* what is free in a zone, in pages, and the marks by which that is little or enough; when kswapd is to \
+	 * wake because too little is free (wanted: 1), and when it sleeps again (0) */ \
+	EVENT(KTR_WATERMARK, 48, "watermark", KTR_PLAIN, "") \
+	ARG(KTR_WATERMARK, WANTED, 0, "wanted", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, NODE, 1, "node", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, ZONE, 2, "zone", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, FREE, 3, "free", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, MIN, 4, "min", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, LOW, 5, "low", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, HIGH, 6, "high", KTR_DECIMAL) \
+	ARG(KTR_WATERMARK, ORDER, 7, "order", KTR_DECIMAL)	/* of the free pages that are wanted */ \
+\
+	/* a page, named as in KTR_RECLAIM, is in this list from now on, and of this generation (KTR_NONE: of \
+	 * none, or it is not known) */ \
+	EVENT(KTR_PLACE, 49, "place", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_PLACE) \
+	ARG(KTR_PLACE, LIST, 6, "list", KTR_DECIMAL)		/* enum ktr_list */ \
+	ARG(KTR_PLACE, GENERATION, 7, "generation", KTR_SIGNED) \
+	ARG(KTR_PLACE, CAUSE, 8, "cause", KTR_DECIMAL)		/* enum ktr_placed */ \
+\
+	/* reclaim has taken a page, named as in KTR_RECLAIM, from this list, and of this generation (KTR_NONE: \
+	 * of none), to see whether it can be reclaimed, or is to be active */ \
+	EVENT(KTR_ISOLATE, 50, "isolate", KTR_PLAIN, "") \
+	KTR_FOLIO_ARGS(ARG, KTR_ISOLATE) \
+	ARG(KTR_ISOLATE, LIST, 6, "list", KTR_DECIMAL)		/* enum ktr_list */ \
+	ARG(KTR_ISOLATE, GENERATION, 7, "generation", KTR_SIGNED) \
+	ARG(KTR_ISOLATE, RECLAIMER, 8, "reclaimer", KTR_DECIMAL)	/* enum ktr_reclaimer */
 
 /* For whoever wants only the events, or only the arguments. */
 #define KTR_NO_EVENT(tag, number, name, fence, text)
@@ -454,7 +488,7 @@ KTR_RANGE_ARGS(KTR_DEFINE_ARG, KTR_RANGE)	/* map, unmap, shm-attach, mprotect, d
 KTR_PAGES_ARGS(KTR_DEFINE_ARG, KTR_PAGES)	/* page-own, huge-map, huge-split */
 KTR_CACHE_ARGS(KTR_DEFINE_ARG, KTR_CACHE)	/* cache-add, cache-remove, and all folio arguments */
 KTR_FOLIO_ARGS(KTR_DEFINE_ARG, KTR_FOLIO)	/* reclaim, refault, activate, deactivate, write-out,
-						 * swap-write, swap-read */
+						 * swap-write, swap-read, write-back, place, isolate */
 KTR_SWAP_ARGS(KTR_DEFINE_ARG, KTR_SWAP)		/* swap-out, swap-in */
 KTR_SYSCALL_ARGS(KTR_DEFINE_ARG, KTR_SYSCALL)	/* syscall-enter, syscall-exit */
 
@@ -508,13 +542,25 @@ enum ktr_list {
 	KTR_LIST_INACTIVE_FILE = 2,
 	KTR_LIST_ACTIVE_FILE = 3,
 	KTR_LIST_GENERATION_ANON = 4,
-	KTR_LIST_GENERATION_FILE = 5
+	KTR_LIST_GENERATION_FILE = 5,
+	KTR_LIST_UNEVICTABLE = 6
 };
 
 enum ktr_move {
 	KTR_MOVE_USE = 0,	/* it was used again */
 	KTR_MOVE_RECLAIM = 1,	/* reclaim looked at it */
 	KTR_MOVE_REQUEST = 2	/* it was asked for, as by MADV_COLD */
+};
+
+enum ktr_placed {
+	KTR_PLACED_NEW = 0,		/* it was in none */
+	KTR_PLACED_BACK = 1,		/* reclaim had taken it, and leaves it in memory */
+	KTR_PLACED_ACTIVE = 2,		/* it is active now (KTR_ACTIVATE) */
+	KTR_PLACED_INACTIVE = 3,	/* it was asked for (KTR_DEACTIVATE), or its file's pages are not needed */
+	KTR_PLACED_LAST = 4,		/* it is next to be reclaimed: it has been written for that, or is not needed */
+	KTR_PLACED_LAZY = 5,		/* its contents are not needed (MADV_FREE) */
+	KTR_PLACED_USED = 6,		/* page tables say that it was used: it is of the youngest generation */
+	KTR_PLACED_KEPT = 7		/* it is not reclaimed with its generation, but is of the next */
 };
 
 enum ktr_fault {

@@ -28,10 +28,13 @@ struct reclaim_state { int a; };
 struct reclaim_stat { int a; };
 struct folio_batch { unsigned char nr; struct folio *folios[31]; };
 struct per_cpu_nodestat { signed char vm_node_stat_diff[40]; };
-struct pglist_data { struct per_cpu_nodestat *per_cpu_nodestats; };
 struct scan_control { unsigned long nr_to_reclaim; void *nodemask; struct mem_cgroup *target_mem_cgroup; };
 struct lru_gen_folio { unsigned long max_seq; };
 struct lruvec { struct list_head lists[5]; struct lru_gen_folio lrugen; };
+struct mem_cgroup_per_node { struct mem_cgroup *memcg; struct lruvec lruvec; };
+struct vm_event_state { unsigned long event[100]; };
+struct zone { unsigned long _watermark[4]; unsigned long watermark_boost; unsigned long vm_stat[10]; };
+struct pglist_data { struct zone node_zones[4]; struct per_cpu_nodestat *per_cpu_nodestats; struct lruvec __lruvec; };
 struct swap_iocb { int a; };
 struct mmu_gather { int a; };
 struct ma_state { int a; };
@@ -131,6 +134,8 @@ typedef void (*btf_trace_mm_filemap_add_to_page_cache)(void *, struct folio *);
 typedef void (*btf_trace_mm_filemap_delete_from_page_cache)(void *, struct folio *);
 typedef void (*btf_trace_mm_vmscan_write_folio)(void *, struct folio *);
 typedef void (*btf_trace_mm_lru_activate)(void *, struct folio *);
+typedef void (*btf_trace_mm_lru_insertion)(void *, struct folio *);
+typedef void (*btf_trace_mm_vmscan_wakeup_kswapd)(void *, int, int, int, gfp_t);
 typedef void (*btf_trace_mm_vmscan_kswapd_wake)(void *, int, int, int);
 typedef void (*btf_trace_mm_vmscan_kswapd_sleep)(void *, int);
 typedef void (*btf_trace_mm_vmscan_direct_reclaim_begin)(void *, int, gfp_t);
@@ -154,10 +159,12 @@ struct tracepoints {
 	btf_trace_mm_vmscan_kswapd_sleep n;
 	btf_trace_mm_vmscan_direct_reclaim_begin o;
 	btf_trace_mm_vmscan_direct_reclaim_end p;
+	btf_trace_mm_lru_insertion q;
+	btf_trace_mm_vmscan_wakeup_kswapd r;
 } tracepoints;
 
 /* structures that no function below names */
-struct { struct zap_details *a; struct inode *b; struct linux_binprm *c; struct task_struct *d; } used;
+struct { struct zap_details *a; struct inode *b; struct linux_binprm *c; struct task_struct *d; struct vm_event_state *e; struct mem_cgroup_per_node *f; } used;
 
 /* found by their names in this file: a function is a line */
 void membarrier_exec_mmap(struct mm_struct *mm) { }
@@ -202,6 +209,14 @@ int isolate_folios(struct lruvec *lruvec, struct scan_control *sc, int swappines
 void shrink_active_list(unsigned long nr_to_scan, struct lruvec *lruvec, struct scan_control *sc, enum lru_list lru) { }
 unsigned int move_folios_to_lru(struct lruvec *lruvec, struct list_head *list) { return 0; }
 bool try_to_inc_max_seq(struct lruvec *lruvec, unsigned long seq, bool can_swap, bool force_scan) { return 0; }
+void lru_deactivate(struct lruvec *lruvec, struct folio *folio) { }
+void lru_deactivate_file(struct lruvec *lruvec, struct folio *folio) { }
+void lru_lazyfree(struct lruvec *lruvec, struct folio *folio) { }
+void lru_move_tail(struct lruvec *lruvec, struct folio *folio) { }
+int folio_update_gen(struct folio *folio, int gen) { return 0; }
+int folio_inc_gen(struct lruvec *lruvec, struct folio *folio, bool reclaiming) { return 0; }
+void __folio_start_writeback(struct folio *folio, bool keep_write) { }
+bool __folio_end_writeback(struct folio *folio) { return 0; }
 void __swap_writepage(struct folio *folio, struct writeback_control *wbc) { }
 void swap_read_folio(struct folio *folio, struct swap_iocb **plug) { }
 vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long address, unsigned int flags, struct pt_regs *regs) { return 0; }

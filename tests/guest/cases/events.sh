@@ -5,7 +5,7 @@
 raw=$(known none)
 "$LAPLACE" cat --events --format raw "$raw" | grep '^E ' >"$WORK/events"
 # What has not been chosen is not reported.
-chosen='reclaim|refault|scan|activate|deactivate|write-out|swap-write|swap-read|fault|kswapd|direct-reclaim|oom-kill|age|stall'
+chosen='reclaim|refault|scan|activate|deactivate|write-out|swap-write|swap-read|fault|kswapd|direct-reclaim|oom-kill|age|stall|write-back|watermark|place|isolate'
 if grep -E "^E ($chosen) " "$WORK/events"; then
 	fail "events that have not been chosen"
 fi
