@@ -34,7 +34,7 @@ find_ready() { # OPTION... -- PROGRAM [ARGUMENT...]
 	take_input
 	while [ "$1" != -- ]; do
 		case $1 in
-		--output=* | --overwrite | --quiet | --progress=* | --status-file=* | --control=*) ;;
+		--output=* | --overwrite | --quiet | --progress=* | --status-file=* | --control=* | --jobs=*) ;;
 		*) given+=("$1") ;;
 		esac
 		shift

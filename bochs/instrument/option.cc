@@ -213,6 +213,8 @@ static struct parameter parameters[] = {
 	{ "images", "evict:K",
 	  "Keep what each page holds when an LRU memory of K pages would evict it", text, INTO(images) },
 	{ "segment", "bytes:N|instructions:N", "Cut the trace into files of that size", OWN(segment) },
+	{ "jobs", "N", "Trace in so many processes: the first only counts, and forks another wherever the trace is cut "
+	  "(segment=instructions:N)", NUMBER(jobs, 1, 1024) },
 	{ "pass", "count|segment|last", "A part in what `laplace record --jobs` makes: count and make checkpoints, or write "
 	  "the segment from one checkpoint to the next, or to the end", OWN(pass) },
 	{ "stage", "window|ring|reduce|file",

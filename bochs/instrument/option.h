@@ -31,6 +31,7 @@ struct laplace_option {
 	bool segmented;			/* the trace is a manifest's ... */
 	struct lpl_segment_size segment;	/* ... and its segments end so */
 	enum lpl_pass pass;		/* of several processes that make it ... */
+	long jobs;			/* so many processes, forked where a part begins; 0: one, not forked */
 	bool pass_is_last;		/* ... this segment is the last */
 	enum laplace_start_mode start;
 	/* conditions; "": none were given */

@@ -67,7 +67,7 @@ static void check_ports(void)
 		const char *mode = SIM->get_param(name) ? SIM->get_param_enum(name)->get_selected() : "null";
 
 		if (strcmp(mode, "null") && strcmp(mode, "file"))
-			laplace_die("pass=: com%d has mode=%s, and what comes from there comes once: use file or null", i,
+			laplace_die("several processes: com%d has mode=%s, and what comes from there comes once: use file or null", i,
 				    mode);
 	}
 	for (int i = 1; i <= BX_N_PARALLEL_PORTS; i++) {
@@ -75,25 +75,30 @@ static void check_ports(void)
 		const char *file = SIM->get_param(name) ? SIM->get_param_string(name)->getptr() : "";
 
 		if (*file && strcmp(file, "none"))
-			laplace_die("pass=: several processes would write to the file of parport%d", i);
+			laplace_die("several processes would write to the file of parport%d", i);
 	}
+}
+
+void laplace_passes_check_repeats(void)
+{
+	const Bit64s time0 = SIM->get_param_num(BXPN_CLOCK_TIME0)->get();
+
+	if (SIM->get_param_enum(BXPN_CLOCK_SYNC)->get() != BX_CLOCK_SYNC_NONE || time0 == BX_CLOCK_TIME0_LOCAL ||
+	    time0 == BX_CLOCK_TIME0_UTC)
+		laplace_die("several processes: the machine has to repeat: use sync=none and a time0 in seconds in `clock:'");
+	check_ports();
 }
 
 void laplace_passes_check(void)
 {
-	const Bit64s time0 = SIM->get_param_num(BXPN_CLOCK_TIME0)->get();
-
 	if (laplace_option.pass == LPL_PASS_WHOLE)
 		return;
-	if (SIM->get_param_enum(BXPN_CLOCK_SYNC)->get() != BX_CLOCK_SYNC_NONE || time0 == BX_CLOCK_TIME0_LOCAL ||
-	    time0 == BX_CLOCK_TIME0_UTC)
-		laplace_die("pass=: the machine has to repeat: use sync=none and a time0 in seconds in `clock:'");
+	laplace_passes_check_repeats();
 	const char *flash = SIM->get_param_string(BXPN_ROM_FLASH_DATA)->getptr();
 
 	if (*flash && strcmp(flash, "none"))
 		laplace_die("pass=: several processes would write to flash_data");
 	check_disks();
-	check_ports();
 }
 
 /* In a directory of each checkpoint's, so that what a process leaves that was killed is in no other's way. */

@@ -7,6 +7,8 @@
 void laplace_passes_begin(void);
 /* Is it a machine that others can go on with at the same time, and repeats?  Else the program ends. */
 void laplace_passes_check(void);
+/* Does it repeat, and does nothing come from outside that comes once?  Else the program ends. */
+void laplace_passes_check_repeats(void);
 /* The first pass made this checkpoint where the segment ends: so does this process, if it is at that place. */
 struct laplace_resume_point;
 [[noreturn]] void laplace_end_segment(const char *checkpoint, const struct laplace_resume_point *here);

@@ -395,6 +395,31 @@ void laplace_stream_open(struct lpl_ring *ring, uint64_t, bool)
 	laplace.space = 0;
 }
 
+void laplace_stream_reopen(struct lpl_ring *ring)
+{
+	const uint64_t instr = laplace_icount(), before = the_log->offset_before, jump_at = the_log->jump_at,
+		       offset = the_log->offset;
+
+	lpl_log_close(the_log);
+	if (!lpl_log_open(the_log, ring))
+		laplace_die("no memory for the log of references");
+	for (bxInstruction_c &any : CPU->iCache.mpool)
+		any.laplace = 0;
+	laplace.flushes = 0;
+	lpl_log_begin_at(the_log, instr);
+	lpl_log_mode(the_log, now(), own.user);
+	lpl_log_space(the_log, now(), laplace.space);
+	lpl_log_offset(the_log, instr, instr, offset);
+	the_log->offset_before = before;
+	the_log->jump_at = jump_at;
+	lpl_log_switch(the_log, now(), laplace.state == LAPLACE_ON ? LPL_LOG_ON : LPL_LOG_OFF);
+}
+
+void laplace_stream_look_at(uint64_t instr)
+{
+	lpl_log_look_at(the_log, instr);
+}
+
 /* There are none in this simulator (session.cc says so). */
 void laplace_stream_images(uint64_t)
 {

@@ -29,6 +29,7 @@
 #include "conditions.h"
 #include "control.h"
 #include "duties.h"
+#include "forks.h"
 #include "guest_record.h"
 #include "option.h"
 #include "passes.h"
@@ -113,6 +114,9 @@ static void look(void)
 {
 	static uint64_t reported_at;
 
+	if (laplace_signals_stop())
+		laplace_forks_stop();
+	laplace_forks_look();
 	laplace_duties_do();
 	if (laplace.state == LAPLACE_OFF && laplace_icount() - reported_at >= PROGRESS) {
 		reported_at = laplace_icount();
@@ -134,7 +138,7 @@ static void flush_due(void *)
 /* On the collector's thread. */
 static void complain(void *, const char *text)
 {
-	fprintf(stderr, "laplace: %s\n", text);
+	laplace_forks_say(text);
 }
 
 /* Bochs takes its arguments apart where they are, so they are copied before. */
@@ -259,22 +263,47 @@ static uint64_t images_of(const struct lpl_plan *plan)
 
 static bool is_ending(void *)
 {
-	return laplace_signals_stop() || laplace_control_ends();
+	return laplace_signals_stop() || laplace_forks_ending() || laplace_control_ends();
 }
 
 static const struct laplace_checkpoint_hooks checkpoint_hooks = {
 	laplace_control_checkpointed, laplace_control_leave, laplace_end_segment
 };
 
-static void open_collection(void)
+/* What the collector was opened with, so that another one can go on. */
+static struct lpl_collector_options options;
+static struct lpl_plan plan;
+
+static void open_collector(void)
 {
-	struct lpl_collector_options options;
-	struct lpl_windows *windows;
 	struct lpl_report report;
-	struct lpl_plan plan;
 
 	memset(&report, 0, sizeof(report));
-	memset(&options, 0, sizeof(options));
+	if (lpl_collector_open(&laplace.collector, &options, &report))
+		laplace_die("%s%s", report.text,
+			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
+			    " (overwrite=on; laplace record: --overwrite)" : "");
+}
+
+static void open_part(const struct laplace_part *part)
+{
+	options.pass = part->pass;
+	options.part_path = part->path;
+	options.begins = false;
+	options.resume_point = part->point;
+	options.resume_guest = part->guest;
+	options.resume_instr = part->instr;
+	options.status_fd = (int)laplace_option.status_fd;
+	options.status_path = *laplace_option.status_file ? laplace_option.status_file : NULL;
+	open_collector();
+}
+
+static void open_collection(void)
+{
+	struct lpl_windows *windows;
+	struct lpl_report report;
+
+	memset(&report, 0, sizeof(report));
 	if (lpl_plan_parse(&plan, laplace_option.reduce, &report))
 		laplace_die("reduce=%s: %s", laplace_option.reduce, report.text);
 	if (only_wants_every(&report))
@@ -288,6 +317,7 @@ static void open_collection(void)
 		laplace_die("code=on is for a trace of every reference: it needs reduce=none (laplace record, run: "
 			    "-r none)");
 	laplace_passes_begin();
+	laplace_forks_begin(open_part);
 	windows = open_windows();
 	const uint64_t images = images_of(&plan);
 	check_checkpoints(windows);
@@ -315,8 +345,9 @@ static void open_collection(void)
 	options.overwrite = laplace_option.overwrite;
 	options.segmented = laplace_option.segmented;
 	options.segment = laplace_option.segment;
-	options.pass = laplace_option.pass;
-	options.part_path = laplace_part_path();
+	options.begins = laplace_option.jobs > 0;
+	options.pass = options.begins ? LPL_PASS_SEGMENT : laplace_option.pass;
+	options.part_path = options.begins ? laplace_forks_first_part() : laplace_part_path();
 	laplace_checkpoint_resume(&options);
 	options.log = LAPLACE_LOGS;
 	options.flush_ns = laplace_option.stage == LPL_STAGE_FILE ?
@@ -328,11 +359,9 @@ static void open_collection(void)
 	options.sync_ns = (uint64_t)laplace_option.sync_seconds * 1000000000;
 	options.wait_for_room = laplace_option.wait_for_room;
 	options.is_ending = is_ending;
-	if (lpl_collector_open(&laplace.collector, &options, &report))
-		laplace_die("%s%s", report.text,
-			    strstr(report.text, "overwriting") && !laplace_option.overwrite ?
-			    " (overwrite=on; laplace record: --overwrite)" : "");
-	lpl_meta_free(meta);
+	open_collector();
+	if (!laplace_option.jobs)
+		lpl_meta_free(meta);
 	laplace_checkpoints_make_way(true);
 
 	laplace_stream_open(laplace_option.windows_only ? NULL : lpl_collector_ring(laplace.collector),
@@ -419,6 +448,7 @@ static void close_collection(void)
 	if (session.closed)
 		return;
 	session.closed = true;
+	laplace_forks_closing();
 	laplace_signals_heeded();
 	if (!laplace.collector) {
 		laplace_control_closed(NULL);
@@ -432,6 +462,7 @@ static void close_collection(void)
 		laplace_stop_for_good();
 		complain_of_windows();
 	}
+	laplace_forks_end(outcome->problem, sizeof(outcome->problem));
 	const char *end = judge(outcome);
 
 	outcome->good = !*outcome->problem;
@@ -446,6 +477,7 @@ static void close_collection(void)
 			fprintf(stderr, "laplace: %s\n", report.text);
 	}
 	laplace.collector = NULL;
+	laplace_forks_closed(outcome->good);
 	laplace_physical_close();
 	laplace_code_close();
 	laplace_walks_close();

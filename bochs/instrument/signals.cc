@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "duties.h"
+#include "option.h"
 #include "signals.h"
 
 static const struct {
@@ -98,6 +99,11 @@ static void stop_simulator(void)
 		dup2(nothing, STDIN_FILENO);
 	while (!signals.heeded && !signals.leaving) {
 		laplace_request_look();
+		/* others can go as far only where a trace of instructions begins: that is looked at */
+		if (laplace_option.jobs) {
+			nanosleep(&nap, NULL);
+			continue;
+		}
 		bx_pc_system.kill_bochs_request = 1;
 		__atomic_store_n(&BX_CPU(0)->async_event, 1, __ATOMIC_RELAXED);
 		if (signals.debugger) {

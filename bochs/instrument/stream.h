@@ -80,6 +80,13 @@ void laplace_stream_open(struct lpl_ring *ring, uint64_t window, bool ends_at_ev
 /* Page images, of what a memory of so many pages evicts; no fewer than a window has. */
 void laplace_stream_images(uint64_t pages);
 
+/*
+ * The same machine goes on, and what it sends goes to another collector, which knows what was sent until now.  And: look
+ * at the trace of instructions that begins at this count.
+ */
+void laplace_stream_reopen(struct lpl_ring *ring);
+void laplace_stream_look_at(uint64_t instr);
+
 /* From one state to another: the references from here on are recorded, or left out, or not counted. */
 void laplace_stream_switch(enum laplace_state to);
 /* In a new process, with the machine restored from a checkpoint, or a snapshot: what the stream has comes next ... */

@@ -248,8 +248,8 @@ static const struct cli_option option_table[] = {
 	  .help = "Save the machine beside the trace, which is in segments then: every:20G "
 	  "(instructions), or when it is asked for (on)"},
 	{ "jobs", CLI_NUMBER, 'J', INTO(jobs), .argument = "N", .least = 1, .most = 1024,
-	  .help = "Trace what lies between checkpoints in N processes at a time, after a first pass that makes "
-	  "these; needs -r none and --checkpoint every:N" },
+	  .help = "Trace in N processes at a time: one runs the machine and counts, and the others write segments, from where "
+	  "it forks them, or (--checkpoint every:N) from its checkpoints; needs -r none" },
 	{ "snapshot", CLI_FILE, INTO(snapshot), .argument = "DIR", .take = take_path, .forwarded = true,
 	  .wrong = "%n is a directory that is made, not '%s'",
 	  .help = "Save the machine there, and end, when its guest says that it is ready (laplace-ctl ready); "
@@ -344,6 +344,8 @@ void record_print_parameters(const struct record_options *options, FILE *out)
 		if (option->table == cli_overwrite_options && options->overwrite)
 			fputs(", overwrite=\"on\"", out);
 	}
+	if (record_is_forked(options))
+		fprintf(out, ", jobs=%u", options->jobs);
 }
 
 /* ---- before anything starts ---- */
@@ -530,6 +532,12 @@ static int print_simulator(const struct record_options *options, const char *boc
 	return status;
 }
 
+static int refuse_parts(const char *trace, const char *given)
+{
+	return record_parts_are_there(trace) ?
+	       cli_complain(CLI_USAGE, "%s: was begun with --jobs N, and goes on with it", given) : CLI_DONE;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_options options = { 0 };
@@ -542,10 +550,11 @@ int cmd_record(int argc, char **argv)
 		return record_jobs_resume(&options);
 	if (options.resume) {
 		options.output = options.resume;
-		status = cli_find_checkpoint(options.resume, trace, checkpoint);
-		if (!status && record_parts_are_there(trace))
-			status = cli_complain(CLI_USAGE, "%s: was begun with --jobs N, and goes on with it",
-					      options.resume);
+		status = refuse_parts(options.resume, options.resume);
+		if (!status)
+			status = cli_find_checkpoint(options.resume, trace, checkpoint);
+		if (!status)
+			status = refuse_parts(trace, options.resume);
 		if (!status)
 			status = find_bochs(&bochs, options.bochs);
 		if (!status)
@@ -570,9 +579,9 @@ int cmd_record(int argc, char **argv)
 		status = check_output(trace, &options);
 	if (!status)
 		status = find_bochs(&bochs, options.bochs);
-	if (!status && !options.dry_run && !options.jobs && !record_streams(&options))
+	if (!status && !options.dry_run && !(options.jobs && options.checkpoint) && !record_streams(&options))
 		status = record_parts_make_way(trace, options.overwrite);
-	if (!status && !options.dry_run && options.jobs)
+	if (!status && !options.dry_run && options.jobs && options.checkpoint)
 		status = record_jobs(&options, bochs, trace);
 	else if (!status && !options.dry_run)
 		status = record_run(&options, bochs, trace, NULL);

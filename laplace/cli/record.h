@@ -62,7 +62,18 @@ int record_conclude(const struct record_options *options, const struct machine *
 int record_run(const struct record_options *options, char *bochs, const char *trace,
 	       char *checkpoint);
 
-/* A recording that several processes make (--jobs; record_jobs.c).  May it be made so?  Complains.  Returns a status. */
+/*
+ * A recording that several processes make, which are forked (--jobs, without checkpoints; record_forks.c): before the
+ * simulator is started, and when it has ended, whether it had begun or not; *lock is what is held meanwhile.  Each returns a
+ * status.
+ */
+bool record_is_forked(const struct record_options *options);
+int record_forks_begin(const struct record_options *options, const char *trace, int *lock);
+int record_forks_end(const struct record_options *options, const char *trace, bool began, int lock);
+/* What was left by one that was killed becomes a trace. */
+int record_forks_resume(const struct record_options *options, const char *trace);
+
+/* A recording that several processes make from checkpoints (--jobs; record_jobs.c).  May it be made so?  Complains.  Returns a status. */
 int record_jobs_check(const struct record_options *options);
 /*
  * Run `bochs` for each part of `trace`, an absolute path, options->jobs at a time.  Reports on it, and returns an exit

@@ -412,13 +412,15 @@ int record_jobs_check(const struct record_options *options)
 		return CLI_DONE;
 	if (strcmp(options->output, "-") == 0)
 		why = "standard output is one stream";
-	else if (!options->checkpoint || strncmp(options->checkpoint, "every:", 6) != 0)
+	else if (options->checkpoint && strncmp(options->checkpoint, "every:", 6) != 0)
 		why = "the parts are those between checkpoints: say --checkpoint every:N";
 	else if (strcmp(options->reduce, "none") != 0)
 		why = "only every reference (-r none) costs more than the first pass, which such a reduction would be, too";
 	else if (*options->control)
 		why = "a request at a control socket comes once";
-	else if (options->segment)
+	else if (options->segment && !options->checkpoint && strncmp(options->segment, "instructions:", 13) != 0)
+		why = "segments end after so many instructions: say --segment instructions:N";
+	else if (options->segment && options->checkpoint)
 		why = "segments end at checkpoints, and not by --segment";
 	else if (*options->only || *options->windows || *options->snapshot)
 		why = "--only, --windows and --snapshot are not for it";
@@ -589,6 +591,8 @@ int record_jobs_resume(struct record_options *options)
 	int status = record_parts_find(options->resume, trace);
 
 	options->output = options->resume;
+	if (!status && record_parts_are_forked(trace))
+		return record_forks_resume(options, trace);
 	if (!status)
 		status = find_bochs(&bochs, options->bochs);
 	if (!status)

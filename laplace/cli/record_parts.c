@@ -20,7 +20,7 @@
 #include "record_parts.h"
 #include "say.h"
 
-static const char COMMAND[] = "command", END[] = "end", KEPT[] = "kept", LINE[] = ".line";
+static const char COMMAND[] = "command", END[] = "end", KEPT[] = "kept", WHOLE[] = "whole", LINE[] = ".line";
 
 /* ---- names ---- */
 
@@ -299,6 +299,20 @@ int record_parts_command(const char *trace, char ***command)
 	return CLI_DONE;
 }
 
+bool record_parts_are_forked(const char *trace)
+{
+	char path[PATH_MAX], *text;
+	size_t size;
+
+	if (!own_path(path, trace, COMMAND) || !(text = read_file(path, &size)))
+		return false;
+	/* of the others it is the last word; this one has no other */
+	const bool forked = is_of(text, trace) && strstr(text, ", jobs=") != NULL;
+
+	free(text);
+	return forked;
+}
+
 /* ---- an interval ---- */
 
 int record_part_clear(const char *trace, uint64_t interval)
@@ -347,6 +361,25 @@ int record_part_keep(const char *trace, uint64_t interval)
 			return cli_report(&report);
 	}
 	return record_part_path(to, trace, interval, KEPT) ? write_file(to, "", 0) : CLI_FAILED;
+}
+
+/* A process that writes a part says that it is whole; but the first part is that of the process that runs the machine. */
+static bool is_whole(const char *trace, uint64_t interval)
+{
+	char path[PATH_MAX];
+
+	return find_line(path, trace, interval) &&
+	       (interval == 0 || (record_part_path(path, trace, interval, WHOLE) && access(path, F_OK) == 0));
+}
+
+int record_parts_take(const char *trace, uint64_t *count)
+{
+	int status = CLI_DONE;
+
+	for (*count = 0; !status && is_whole(trace, *count); ++*count)
+		if (!record_part_is_kept(trace, *count))
+			status = record_part_keep(trace, *count);
+	return status;
 }
 
 bool record_part_is_kept(const char *trace, uint64_t interval)

@@ -42,6 +42,8 @@ int record_parts_lock(const char *trace, int *lock);
 void record_parts_give_up(const char *trace, bool part);
 /* The command that it began with, to be freed with its first word, which is all of its text. */
 int record_parts_command(const char *trace, char ***command);
+/* Does it make no checkpoints?  (What cannot be read does.) */
+bool record_parts_are_forked(const char *trace);
 /* The absolute path of the trace that is being made so. */
 int record_parts_find(const char *given, char trace[PATH_MAX]);
 bool record_parts_are_there(const char *trace);
@@ -50,6 +52,8 @@ bool record_parts_are_there(const char *trace);
 int record_part_clear(const char *trace, uint64_t interval);
 /* It was: its segment, if it has one, gets its name. */
 int record_part_keep(const char *trace, uint64_t interval);
+/* Those that were, from the first one on, of a recording by forked processes: so many. */
+int record_parts_take(const char *trace, uint64_t *count);
 bool record_part_is_kept(const char *trace, uint64_t interval);
 /* No run goes on from it any more. */
 void record_checkpoint_remove(const char *trace, uint64_t number);

@@ -309,7 +309,7 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 	struct stat before = { 0 };
 	struct machine machine;
 	char *line = NULL, **argv = NULL, stream[PATH_MAX];
-	int child_fd, status = machine_prepare(&machine, options->debugger, &child_fd);
+	int child_fd, lock = -1, status = machine_prepare(&machine, options->debugger, &child_fd);
 
 	if (!status && record_streams(options)) {
 		status = open_stream(&machine, stream);
@@ -330,9 +330,14 @@ int record_run(const struct record_options *options, char *bochs, const char *tr
 	}
 	if (!checkpoint)	/* else it is the trace that is continued */
 		(void)stat(trace, &before);
+	if (record_is_forked(options))
+		status = record_forks_begin(options, trace, &lock);
 	cli_progress_start(&display.progress, options->progress);
-	status = machine_run(&machine, argv, child_fd, show, &display);
+	if (!status)
+		status = machine_run(&machine, argv, child_fd, show, &display);
 	cli_progress_clear(&display.progress);
+	if (!status && record_is_forked(options))
+		status = record_forks_end(options, trace, machine.status.updates > 0, lock);
 	if (!status)
 		status = conclude(options, &machine, trace, &before);
 	free(argv);

@@ -76,6 +76,9 @@ static const struct cli_option option_table[] = {
 	{ "init", CLI_FLAG,
 	  .help = "Boot the --root's own systemd, and run the program when it has reached "
 	  "its default target" },
+	CLI_GUEST_LIMITED("jobs", 1, 1024, .letter = 'J', .argument = "N",
+	  .help = "Trace in N processes at a time: one runs the machine and counts, and the others write segments, from "
+	  "where it forks them; needs -r none"),
 	{ "keep", CLI_FILE, .argument = "PATH",
 	  .help = "Bring a file back that the program wrote", .repeated = true },
 	CLI_GUEST_LIMITED("level", 1, 19, .letter = 'l', .argument = "N",

@@ -87,6 +87,7 @@ struct lpl_collector_options {
 	bool segmented;
 	struct lpl_segment_size segment;
 	enum lpl_pass pass;
+	bool begins;			/* a SEGMENT that is the first: the manifest, too, as COUNT does */
 	const char *part_path;		/* of a SEGMENT: a manifest of this name would name it */
 	/* where to continue, with the guest's state at that point; NULL: the trace is a new one */
 	const struct lpl_resume_point *resume_point;

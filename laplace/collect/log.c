@@ -22,10 +22,22 @@ struct lpl_log_known {
 
 /* ---- blocks ---- */
 
+/*
+ * How many words may come before a trace is looked at.  Each stands for one trace at most, so none that begins at
+ * look_at is missed: blocks get shorter on the way there.
+ */
+static size_t words_to_look(const struct lpl_log *log, uint64_t instr)
+{
+	const uint64_t left = log->look_at - instr;
+
+	return log->look_at < instr || left / LPL_LOG_INSTRUCTIONS >= LPL_LOG_BLOCK ? LPL_LOG_BLOCK :
+	       (size_t)(left / LPL_LOG_INSTRUCTIONS);
+}
+
 static void begin_block(struct lpl_log *log, uint64_t instr, enum lpl_log_kind kind)
 {
 	log->at = log->block->word;
-	log->limit = log->at + LPL_LOG_BLOCK;
+	log->limit = log->at + words_to_look(log, instr);
 	log->news = false;
 	lpl_log_word(log, 0, instr, kind);
 	*log->at++ = instr;
@@ -77,7 +89,7 @@ struct lpl_ring *lpl_log_new_ring(size_t records)
 
 bool lpl_log_open(struct lpl_log *log, struct lpl_ring *ring)
 {
-	*log = (struct lpl_log){ .ring = ring, .base = LPL_LOG_NOWHERE };
+	*log = (struct lpl_log){ .ring = ring, .base = LPL_LOG_NOWHERE, .look_at = UINT64_MAX };
 	log->trace = malloc(LPL_LOG_TRACES * sizeof(*log->trace));
 	log->known = calloc(1, sizeof(*log->known));
 	log->spare = malloc(sizeof(*log->spare));
@@ -94,6 +106,11 @@ bool lpl_log_open(struct lpl_log *log, struct lpl_ring *ring)
 void lpl_log_begin_at(struct lpl_log *log, uint64_t instr)
 {
 	begin_block(log, instr, LPL_LOG_COUNT);
+}
+
+void lpl_log_look_at(struct lpl_log *log, uint64_t instr)
+{
+	log->look_at = instr;
 }
 
 void lpl_log_skip_to(struct lpl_log *log, uint64_t instr)

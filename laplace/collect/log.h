@@ -136,6 +136,7 @@ struct lpl_log {
 	bool recording;			/* else a block without news is overwritten */
 	bool failed;			/* the consumer gave up */
 	uint64_t flushes;		/* sent */
+	uint64_t look_at;		/* a trace that begins at this instruction count is looked at; see log.c */
 	/* cycle less instruction count: until `jump_at`, and from there on */
 	uint64_t offset_before, jump_at, offset;
 	struct lpl_log_known *known;	/* traces by what they are */
@@ -186,6 +187,8 @@ uint32_t lpl_log_define(struct lpl_log *log, uint64_t instr, uint64_t address, u
 bool lpl_log_open(struct lpl_log *log, struct lpl_ring *ring);
 /* Forget what was logged, of which nothing was sent: it begins at this instruction count. */
 void lpl_log_begin_at(struct lpl_log *log, uint64_t instr);
+/* Look at the trace that begins there, if one does: from the next block on. */
+void lpl_log_look_at(struct lpl_log *log, uint64_t instr);
 /* While nothing is recorded: what was executed until then is not logged. */
 void lpl_log_skip_to(struct lpl_log *log, uint64_t instr);
 void lpl_log_close(struct lpl_log *log);

@@ -96,6 +96,70 @@ expect_line "$WORK/shared.log" 'several processes would write to the disk ata0-m
 [ ! -e "$WORK/shared.lpl.jobs" ] || fail "what was refused is in the way of what is not"
 rm -r "$WORK"/shared.*
 
+# Without checkpoints the processes are forked, and the machine is not disturbed: it is the trace of a run that nothing cuts.
+whole=(-r none --flush off --progress=never --end instructions:5000000)
+expect_same_stream() { # TRACE
+	"$LAPLACE" cat "$WORK/$1.lpl" | cmp - "$WORK/plain.stream" >/dev/null || fail "$1: other references than of one process"
+	verify "$WORK/$1.lpl"
+	[ -z "$(find "$WORK" -maxdepth 1 -name "$1.lpl.*")" ] || fail "$1: left: $(cd "$WORK" && echo "$1".lpl.*)"
+}
+descendants() { # PROCESS DEPTH
+	local child
+	tr ' ' '\n' 2>/dev/null <"/proc/$1/task/$1/children" | while read -r child; do
+		if [ "$2" = 1 ]; then
+			echo "$child"
+		else
+			descendants "$child" $(($2 - 1))
+		fi
+	done 2>/dev/null
+}
+"$LAPLACE" record -o "$WORK/plain.lpl" "${whole[@]}" "$small" >"$WORK/plain.log" 2>&1 || fail "plain: $(said "$WORK/plain.log")"
+"$LAPLACE" cat "$WORK/plain.lpl" >"$WORK/plain.stream"
+"$LAPLACE" record -J 2 --segment instructions:1M -o "$WORK/forked.lpl" "${whole[@]}" "$small" >"$WORK/forked.log" 2>&1 ||
+	fail "forked: $(said "$WORK/forked.log")"
+[ "$(find "$WORK" -name 'forked.0*.lpl' | wc -l)" = 5 ] || fail "5 M instructions have not 5 segments of 1 M"
+expect_same_stream forked
+
+# A writer that is killed is replaced.  (The recorder's child is the first process; the children of that keep the machine; and
+# their children write.)
+"$LAPLACE" record -J 2 --segment instructions:1M -o "$WORK/killed.lpl" "${whole[@]}" "$small" >"$WORK/killed.log" 2>&1 &
+recorder=$!
+until writer=$(descendants $recorder 3 | head -n 1) && [ -n "$writer" ]; do
+	kill -0 $recorder 2>/dev/null || fail "there was no writer to kill: $(said "$WORK/killed.log")"
+done
+kill -9 "$writer"
+wait $recorder || fail "a killed writer: $(said "$WORK/killed.log")"
+expect_line "$WORK/killed.log" 'on failed, and is traced again: it was killed by signal 9'
+expect_same_stream killed
+
+# What ends early has what was traced until then: where the run is ended, and where the recorder is killed.
+for signal in TERM KILL; do
+	rm -rf "$WORK"/early.*
+	"$LAPLACE" record -J 2 --segment instructions:1M -o "$WORK/early.lpl" "${whole[@]:0:4}" --end instructions:5G "$small" \
+		>"$WORK/early.log" 2>&1 &
+	recorder=$!
+	until [ -e "$WORK/early.lpl.jobs/000002/whole" ]; do
+		kill -0 $recorder 2>/dev/null || fail "$signal: it ended by itself: $(said "$WORK/early.log")"
+		sleep 0.05
+	done
+	kill -$signal $recorder
+	! wait $recorder || fail "$signal is no failure"
+	if [ $signal = KILL ]; then
+		[ ! -e "$WORK/early.lpl" ] || fail "what was not closed has its name"
+		# its machine ends with it, as soon as what was run is traced
+		until "$LAPLACE" record --resume "$WORK/early.lpl" -J 2 >"$WORK/early.log" 2>&1 ||
+			! grep -q 'is being made by another' "$WORK/early.log"; do
+			sleep 0.1
+		done
+		expect_line "$WORK/early.log" 'which were whole; without checkpoints there is nothing to go on with'
+	fi
+	verify "$WORK/early.lpl"
+	[ -z "$(find "$WORK" -maxdepth 1 -name 'early.lpl.*')" ] || fail "left: $(cd "$WORK" && echo early.lpl.*)"
+	cmp <("$LAPLACE" cat "$WORK/early.lpl" | head -n 1000000) <(head -n 1000000 "$WORK/plain.stream") ||
+		fail "$signal: it is not the beginning of what one process records"
+done
+rm -r "$WORK"/early.*
+
 [ "${LONG:-}" = yes ] || exit 0
 for extra in "" "--physical --walks" --code; do
 	# shellcheck disable=SC2206 # options
@@ -110,3 +174,20 @@ for extra in "" "--physical --walks" --code; do
 	tr -d '\r' <"$IMAGE/boot.serial" >"$WORK/several-linux.serial"
 	expect_same "what the guest printed" "$WORK/linux.serial" "$WORK/several-linux.serial"
 done
+
+# A program: its trace, what it prints, a file that comes back, how it ends.
+head -c 300000 /bin/bash >"$WORK/input"
+cd "$WORK" || exit 1
+for jobs in 1 2; do
+	status=0 how=()
+	[ $jobs = 1 ] || how=(-J $jobs)
+	"$LAPLACE" run -q -r none --keep input.gz -o run-$jobs.lpl "${how[@]}" -- \
+		gzip -9 -v -k input missing >run-$jobs.out 2>run-$jobs.log || status=$?
+	[ $status = 1 ] || fail "run, $jobs processes: status $status: $(said run-$jobs.log)"
+	mv input.gz run-$jobs.kept
+	"$LAPLACE" cat run-$jobs.lpl | sha256sum >run-$jobs.stream
+done
+for what in stream log kept; do
+	expect_same "run -J 2: $what" run-1.$what run-2.$what
+done
+[ -e run-2.000002.lpl ] || fail "run -J 2 has made one segment alone"
