@@ -179,8 +179,6 @@ LAPLACE_INLINE void laplace_copy(void *to, const void *from, unsigned length)
 }
 #define BX_LAPLACE_COPY(to, from, length)	laplace_copy((to), (from), (length))
 #define BX_LAPLACE_IS_OPEN(entry)	(!((entry)->lpf & TLB_LAPLACE_CLOSED))
-#define BX_LAPLACE_STACK_POINTER() \
-	__extension__({ const Bit8u *here; __asm__("mov %%rsp, %0" : "=r"(here)); here; })
 #define BX_LAPLACE_FAST_STRING(source, destination, count, width, step) \
 	laplace_fast_string((source), (destination), (count), (width), (step))
 #define BX_INSTR_INP(addr, len)
