@@ -26,7 +26,7 @@
  * Fetches cost nothing.  Bochs counts instructions, and runs them in traces of
  * straight code on one page; so the last fetch from a page is known when
  * another trace begins elsewhere.  Only the beginning of a trace compares
- * pages.
+ * pages; while nothing is recorded, every page passes for the same.
  *
  * The clock.  One word counts instructions and data references, so that one store
  * leaves both with the page:
@@ -83,7 +83,13 @@ struct laplace_slot {
 enum {
 	LAPLACE_HISTORY = 256,		/* by the clock's low byte; more than the references
 					 * of any one instruction */
-	LAPLACE_CODE_PAGES = 256	/* a power of two */
+	LAPLACE_CODE_PAGES = 256,	/* a power of two */
+	/*
+	 * How far into a page a trace begins with an instruction that cannot reach into the
+	 * next: an instruction has at most 15 bytes, and one that crosses a page is always
+	 * the first of its trace.
+	 */
+	LAPLACE_NEAR = 0x1000 - 15
 };
 
 /* The state that references touch: of one simulated processor, one thread. */
@@ -91,6 +97,8 @@ struct laplace_processor {
 	uint64_t clock = LAPLACE_BIAS;
 	uint64_t fetch_page;		/* where fetches need no attention: the offset in the
 					 * code segment at which the page begins */
+	uint64_t fetch_reach;		/* and how far from there: LAPLACE_NEAR, or to no end
+					 * while nothing is recorded */
 	struct laplace_page *fetch;	/* its struct; NULL: not entered in this window yet */
 	uint64_t code_page;		/* its linear address; LAPLACE_NOWHERE: not known until
 					 * a trace begins */
@@ -284,12 +292,18 @@ bool laplace_stack_reopens(uint64_t at);
 /*
  * A trace of instructions begins at the code segment's offset `rip`: does it need
  * attention?  When it is on another page, or so near the end of this one that its
- * first instruction could reach into the next (an instruction has at most 15
- * bytes, and one that crosses a page is always the first of its trace).
+ * first instruction could reach into the next.
  */
 LAPLACE_INLINE bool laplace_is_elsewhere(const struct laplace_processor *p, uint64_t rip)
 {
-	return LAPLACE_UNLIKELY(rip - p->fetch_page > 0x1000 - 15);
+	return LAPLACE_UNLIKELY(rip - p->fetch_page > p->fetch_reach);
+}
+
+/* The next trace needs attention, wherever it begins. */
+LAPLACE_INLINE void laplace_attend(struct laplace_processor *p)
+{
+	p->fetch_page = LAPLACE_NOWHERE;
+	p->fetch_reach = LAPLACE_NEAR;
 }
 
 /* Bochs comes here after some 1000 traces at most. */
@@ -297,7 +311,7 @@ LAPLACE_INLINE void laplace_trace_begin(struct laplace_processor *p, uint64_t ri
 					unsigned length)
 {
 	if (LAPLACE_UNLIKELY(p->clock & LAPLACE_FULL))
-		p->fetch_page = LAPLACE_NOWHERE;	/* whoever comes next folds it */
+		laplace_attend(p);	/* whoever comes next folds it */
 	if (laplace_is_elsewhere(p, rip))
 		laplace_other_page(p, rip, length);
 }
@@ -339,7 +353,7 @@ LAPLACE_INLINE void laplace_user_mode(struct laplace_processor *p, bool user,
 				      unsigned alignment_check)
 {
 	laplace_access_rights(p, user, alignment_check);
-	p->fetch_page = LAPLACE_NOWHERE;
+	laplace_attend(p);
 	if (user != !!(p->clock & LAPLACE_USER))
 		laplace_mode_changes();
 }

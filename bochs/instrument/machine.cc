@@ -97,6 +97,11 @@ uint64_t laplace_machine_code(uint64_t rip)
 	return CPU->get_laddr(BX_SEG_REG_CS, rip);
 }
 
+uint64_t laplace_machine_rip(void)
+{
+	return CPU->prev_rip;
+}
+
 uint64_t laplace_machine_cycle_offset(void)
 {
 	/* Stepping by the debugger, Bochs counts ticks and instructions together. */

@@ -61,6 +61,8 @@
  *			nothing is open until laplace_fetched_until() was called.
  *	fetch_page	show_code_page(), laplace_other_page(): code_page less code_base, and
  *			then fetch is not none.  None: the next trace comes to other_trace().
+ *	fetch_reach	show_code_page(): without end while nothing is recorded; then pages are
+ *			not followed, and record_on() finds out code_page.
  *	code_base	other_trace(): what code[] and fetch_page were made with.  The code
  *			segment may have another base when fetch_page is none.
  *	code[]		show_code_page(): pages entered in this window, at this base.
@@ -117,7 +119,7 @@ void laplace_emit(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 
 void laplace_time_jumps(void)
 {
-	P->fetch_page = LAPLACE_NOWHERE;	/* the next trace looks at the clock */
+	laplace_attend(P);	/* the next trace looks at the clock */
 }
 
 /* ---- fetches that are over ---- */
@@ -175,7 +177,7 @@ static void forget(bool executing)
 		laplace_die("internal error: what was read is written back in another window");
 	settle_fetch(latest);
 	laplace_producer.entered_after = latest;
-	P->fetch_page = LAPLACE_NOWHERE;
+	laplace_attend(P);
 	laplace_close_all(&laplace_producer.window, P);
 	laplace_producer.modified.parts = 0;
 	forget_code();
@@ -256,6 +258,10 @@ static void show_code_page(uint64_t page)
 	if ((offset & 0xfff) == 0)
 		P->code[offset >> 12 & (LAPLACE_CODE_PAGES - 1)] = { offset, P->fetch };
 	P->fetch_page = offset;
+	if (laplace.state == LAPLACE_OFF && !takes_images())
+		P->fetch_reach = UINT64_MAX;
+	else
+		P->fetch_reach = LAPLACE_NEAR;
 }
 
 /*
@@ -284,7 +290,7 @@ void laplace_between_instructions(void)
 	laplace_fetched_until(latest);
 	settle_fetch(latest);
 	P->code_page = LAPLACE_NOWHERE;
-	P->fetch_page = LAPLACE_NOWHERE;
+	laplace_attend(P);
 	P->clock--;
 	laplace_producer.uncounted = true;
 }
@@ -299,7 +305,7 @@ void laplace_delivery_begins(void)
 	if (P->between)
 		laplace_between_instructions();
 	/* loading CS sets the new mode */
-	P->fetch_page = LAPLACE_NOWHERE;
+	laplace_attend(P);
 	if (P->clock & LAPLACE_USER)
 		laplace_mode_changes();
 }
@@ -313,7 +319,7 @@ void laplace_mode_changes(void)
 		laplace_fetched_until(latest);
 		settle_fetch(latest);
 		laplace_producer.entered_after = latest;
-		P->fetch_page = LAPLACE_NOWHERE;
+		laplace_attend(P);
 	}
 	P->clock ^= LAPLACE_USER;
 }
@@ -512,7 +518,7 @@ void laplace_fast_string(const uint64_t *source, const uint64_t *destination,
 	if (laplace_producer.many.instr != instr) {	/* more than the history holds */
 		laplace_producer.many.clock = clock_at_fetch(instr);
 		laplace_producer.many.instr = instr;
-		P->fetch_page = LAPLACE_NOWHERE;
+		laplace_attend(P);
 	}
 	/*
 	 * Two elements enter both pages in one window of at least two pages;
@@ -545,7 +551,7 @@ void laplace_repeated(void)
 	if (P->repeated != counted) {	/* its first iteration is over */
 		laplace_producer.repeated_first = instr;
 		P->repeated_clock = clock_at_fetch(instr);
-		P->fetch_page = LAPLACE_NOWHERE;
+		laplace_attend(P);
 	}
 	P->repeated = counted + 1;
 	P->clock--;
@@ -633,7 +639,7 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 		enter_code_page(address + here, laplace_icount());
 		/* it ends its trace; where the next one is from is open */
 		P->code_page = page + 0x1000;
-		P->fetch_page = LAPLACE_NOWHERE;
+		laplace_attend(P);
 	}
 }
 
@@ -648,7 +654,7 @@ void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned leng
 	uint64_t latest = p->clock - LAPLACE_ONE_INSTR, clock = latest;
 
 	if (LAPLACE_UNLIKELY(known->offset != page || laplace_is_nowhere(p->fetch_page) ||
-			     (rip & 0xfff) > 0x1000 - 15 || !length))
+			     (rip & 0xfff) > LAPLACE_NEAR || !length))
 		return other_trace(p, rip, length);
 	/* the latest instruction's data references follow its fetch */
 	while ((p->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
@@ -669,7 +675,7 @@ void laplace_space_changed(void)
 	follow_space();
 	if (takes_images()) {
 		forget_code();
-		P->fetch_page = LAPLACE_NOWHERE;
+		laplace_attend(P);
 		laplace_images_translations_change(&laplace_producer.images);
 	}
 }
@@ -683,7 +689,8 @@ void laplace_stream_attach(struct laplace_processor *p)
 	forget_code();
 	for (uint64_t &clock : p->history)
 		clock = LAPLACE_INSTR_MASK;	/* of no instruction */
-	p->code_page = p->fetch_page = LAPLACE_NOWHERE;
+	p->code_page = LAPLACE_NOWHERE;
+	laplace_attend(p);
 	p->between = true;	/* nothing was fetched yet */
 	laplace_producer.jumps = 1;
 	laplace_producer.jump[0] = { 0, 0 };

@@ -94,6 +94,7 @@ bool laplace_machine_opens(struct laplace_slot *slot, uint64_t address);
 void laplace_machine_stack(uint32_t size);	/* of the stack window from now on */
 uint64_t laplace_machine_space(void);		/* the address space: CR3 >> 12 */
 uint64_t laplace_machine_code(uint64_t rip);	/* linear address of an offset of the code segment */
+uint64_t laplace_machine_rip(void);		/* that offset, of the instruction that is executed */
 uint64_t laplace_machine_cycle_offset(void);	/* cycles less instructions */
 void laplace_machine_folded(uint32_t moved);	/* this was added to what counts instructions */
 

@@ -103,6 +103,9 @@ static void record_on(void)
 	/* In the history, earlier references are no part of the coming instruction. */
 	P->clock++;
 	set_number(laplace_producer.resume_number);
+	/* where nothing was recorded, pages were not followed */
+	if (P->code_page != LAPLACE_NOWHERE)
+		P->code_page = (P->code_base + laplace_machine_rip()) & ~UINT64_C(0xfff);
 	laplace.state = LAPLACE_ON;
 	P->fetch = NULL;
 	laplace_forget_slots();
@@ -164,6 +167,7 @@ void laplace_stream_flush(bool rotates)
 void laplace_ask_look(void)
 {
 	__atomic_store_n(&P->fetch_page, LAPLACE_NOWHERE, __ATOMIC_RELAXED);
+	__atomic_store_n(&P->fetch_reach, LAPLACE_NEAR, __ATOMIC_RELAXED);
 }
 
 /* Windows are recorded by one process (forks.cc). */

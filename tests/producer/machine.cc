@@ -37,6 +37,11 @@ uint64_t laplace_machine_code(uint64_t rip)
 	return m.code_base + rip;
 }
 
+uint64_t laplace_machine_rip(void)
+{
+	return m.prev_rip;
+}
+
 uint64_t laplace_machine_cycle_offset(void)
 {
 	uint64_t synced = laplace_instructions(p) - (laplace_instructions32(p) - m.last_sync);
@@ -214,6 +219,9 @@ static void check_invariants(void)
 	      "fetches that need no attention go to a page");
 	check(p->fetch_page == LAPLACE_NOWHERE || p->fetch_page + p->code_base == p->code_page,
 	      "fetch_page is code_page, seen from the code segment");
+	check(p->fetch_reach == LAPLACE_NEAR ||
+		      (laplace.state == LAPLACE_OFF && p->fetch_page != LAPLACE_NOWHERE),
+	      "only where nothing is recorded are pages of code not followed");
 	for (const struct entry &entry : m.tlb) {
 		bool open = entry.lpf != INVALID && !(entry.lpf & NO_HOST);
 
