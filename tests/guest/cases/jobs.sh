@@ -176,11 +176,11 @@ for extra in "" "--physical --walks" --code; do
 done
 
 # A program: its trace, what it prints, a file that comes back, how it ends.
-head -c 300000 /bin/bash >"$WORK/input"
+head -c 120000 /bin/bash >"$WORK/input"
 cd "$WORK" || exit 1
 for jobs in 1 2; do
 	status=0 how=()
-	[ $jobs = 1 ] || how=(-J $jobs)
+	[ $jobs = 1 ] || how=(-J "$jobs")
 	"$LAPLACE" run -q -r none --keep input.gz -o run-$jobs.lpl "${how[@]}" -- \
 		gzip -9 -v -k input missing >run-$jobs.out 2>run-$jobs.log || status=$?
 	[ $status = 1 ] || fail "run, $jobs processes: status $status: $(said run-$jobs.log)"
