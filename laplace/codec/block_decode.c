@@ -82,6 +82,11 @@ enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
 	return lpl_block_model_begin(&decoder->model) ? LPL_OK : no_memory(decoder);
 }
 
+bool lpl_block_decoder_overflowed(const struct lpl_block_decoder *decoder)
+{
+	return decoder->stepping && decoder->steps.visits > LPL_STEP_VISITS_MOST;
+}
+
 bool lpl_block_decoder_done(const struct lpl_block_decoder *decoder)
 {
 	bool done = true;
@@ -582,6 +587,8 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 		uint32_t token = 0;
 		bool is_state;
 
+		if (lpl_block_decoder_overflowed(decoder))
+			return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "its blocks have too many pages for steps");
 		if (decoder->stepping && !lpl_block_run(decoder, refs, &after_state))
 			return no_memory(decoder);
 		if (decoder->refs >= refs)

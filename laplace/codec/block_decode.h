@@ -39,6 +39,11 @@ enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
 				       struct lpl_report *cause);
 /* Decode until there are exactly so many references; `now` is after them then. */
 enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs);
+/*
+ * Have the steps more visits than LPL_STEP_VISITS_MOST?  Then lpl_block_decode() has failed, or the chunk's last block was
+ * one too many, and the chunk is to be decoded anew, without steps.
+ */
+bool lpl_block_decoder_overflowed(const struct lpl_block_decoder *decoder);
 /* Was all of the columns used? */
 bool lpl_block_decoder_done(const struct lpl_block_decoder *decoder);
 

@@ -15,6 +15,13 @@
 #include "base/array.h"
 #include "block_model.h"
 
+/*
+ * What a chunk's patterns may have together: a few hundred thousand visits are usual, and take 8 MB here and as much
+ * wherever patterns are kept.  A chunk that has more is mostly such as repeats strings over many pages: its patterns are
+ * nearly as long as its references, and come once.
+ */
+#define LPL_STEP_VISITS_MOST	((size_t)1 << 19)
+
 /* Of one chunk.  Starts as zeros; the arrays are owned. */
 struct lpl_block_steps {
 	uint32_t *step;			/* numbers of patterns */

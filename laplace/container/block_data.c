@@ -141,7 +141,7 @@ static const uint8_t *decode_records(struct lpl_unpacked_blocks *blocks, struct 
 	return at;
 }
 
-enum lpl_error lpl_block_data_decode(struct lpl_unpacked_blocks *blocks, struct lpl_data *data,
+static enum lpl_error decode(struct lpl_unpacked_blocks *blocks, struct lpl_data *data,
 				     const struct lpl_chunk_header *header,
 				     const uint8_t *payload, size_t size,
 				     struct lpl_report *cause)
@@ -181,6 +181,20 @@ enum lpl_error lpl_block_data_decode(struct lpl_unpacked_blocks *blocks, struct 
 	first = (struct lpl_clocks){ blocks->decoder.first_ref, blocks->decoder.first_instr,
 				     blocks->decoder.first_cycle };
 	return lpl_data_end(data, header, &first, &last, cause);
+}
+
+enum lpl_error lpl_block_data_decode(struct lpl_unpacked_blocks *blocks, struct lpl_data *data,
+				     const struct lpl_chunk_header *header,
+				     const uint8_t *payload, size_t size,
+				     struct lpl_report *cause)
+{
+	const enum lpl_error error = decode(blocks, data, header, payload, size, cause);
+
+	if (!blocks->ready || !lpl_block_decoder_overflowed(&blocks->decoder))
+		return error;
+	blocks->stepping = false;
+	*cause = (struct lpl_report){ .error = LPL_OK };
+	return decode(blocks, data, header, payload, size, cause);
 }
 
 void lpl_block_data_free(struct lpl_unpacked_blocks *blocks)

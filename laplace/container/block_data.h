@@ -20,7 +20,7 @@ size_t lpl_block_data_encode(struct lpl_block_packer *packer, const struct lpl_d
 struct lpl_unpacked_blocks {
 	struct lpl_block_decoder decoder;
 	bool ready;			/* the decoder was initialized */
-	bool stepping;			/* to be decoded to steps */
+	bool stepping;			/* to be decoded to steps; cleared if they would be too many */
 	uint64_t hash;			/* of the stream up to the chunk's end */
 	size_t column[LPL_BLOCK_COLUMNS];	/* sizes */
 };

@@ -307,10 +307,75 @@ static void not_for_all(void **state)
 	lpl_simulator_close(simulator);
 }
 
+enum { LONG = 1 << 20, SHORT = 1000 };
+
+/* One instruction that reads, again and again: first from another page each time, a whole chunk of that. */
+static struct lpl_ref repeated(size_t i)
+{
+	const uint64_t data = UINT64_C(0x10000000) + (i < LONG ? i / 2 * 4096 : 0);
+
+	return (struct lpl_ref){
+		.ref = i + 1, .instr = i / 2 + 1, .cycle = i / 2 + 8, .space = 1, .length = 4,
+		.address = i % 2 == 0 ? 0x400000 : data, .type = i % 2 == 0 ? LPL_FETCH : LPL_READ
+	};
+}
+
+/* A chunk of which the steps would be as long as its references comes as these. */
+static void not_without_end(void **state)
+{
+	const struct lpl_writer_options options = { .chunk_refs = LONG, .blocks = true };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = lpl_meta_new();
+	size_t count, plain = 0, stepped = 0;
+	const struct lpl_event *event;
+	const struct lpl_ref *refs;
+	struct lpl_reader *reader;
+	struct lpl_writer *writer;
+	struct lpl_sink *sink;
+
+	(void)state;
+	assert_non_null(meta);
+	check(lpl_writer_open(&writer, in_directory("long.lpl"), meta, &options, true, &report), &report);
+	sink = lpl_writer_sink(writer);
+	for (size_t i = 0; i < LONG + SHORT; i++) {
+		const struct lpl_ref ref = repeated(i);
+
+		check(sink->refs(sink, &ref, 1, &report), &report);
+	}
+	check(sink->finish(sink, &report), &report);
+	check(lpl_writer_close(writer, &report), &report);
+	lpl_meta_free(meta);
+
+	check(lpl_reader_open(&reader, in_directory("long.lpl"), &report), &report);
+	lpl_reader_step(reader);
+	for (;;) {
+		check(lpl_reader_next(reader, &refs, &count, &event, &report), &report);
+		if (count == 0)
+			break;
+		if (lpl_reader_stepped(reader)) {
+			stepped += count;
+			continue;
+		}
+		for (size_t i = 0; i < count; i++) {
+			const struct lpl_ref ref = repeated(plain + i);
+
+			assert_int_equal(refs[i].address, ref.address);
+			assert_int_equal(refs[i].instr, ref.instr);
+			assert_int_equal(refs[i].type, ref.type);
+		}
+		plain += count;
+	}
+	assert_int_equal(plain, LONG);
+	assert_int_equal(stepped, SHORT);
+	assert_true(lpl_reader_complete(reader));
+	lpl_reader_close(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_references), cmocka_unit_test(not_for_all)
+		cmocka_unit_test(steps_are_references), cmocka_unit_test(not_for_all),
+		cmocka_unit_test(not_without_end)
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
