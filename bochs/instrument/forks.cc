@@ -76,7 +76,7 @@ static struct {
 	void (*open)(const struct laplace_part *part);
 	std::vector<struct part> parts;	/* from the one with number 1 on */
 	bool stopped;			/* where it was cut last, the trace ends */
-	std::atomic<bool> *ends;	/* for all of them: nobody waits for room any more */
+	std::atomic<bool> *ends;	/* for all of them: no process waits for room any more */
 	/* of a writer */
 	bool writes;
 	struct cut begin, end;
@@ -203,10 +203,10 @@ static void look_for_end(void)
 
 /* ---- a keeper ---- */
 
-/* The last thing that a writer said. */
+/* The last message of a writer. */
 static void say_why(int how, bool again)
 {
-	char line[512], why[512] = "it said nothing";
+	char line[512], why[512] = "it left no message";
 	FILE *log = fopen(part_path(forks.begin.number, "log"), "re");
 
 	while (log && fgets(line, sizeof(line), log))

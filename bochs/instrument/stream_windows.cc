@@ -161,8 +161,9 @@ void laplace_stream_flush(bool rotates)
 /*
  * The simulator's thread looks whether anything is due where a trace of instructions
  * begins on another page, and while the processor is halted.  A program may run on one
- * page for long, so the page that it fetches from is forgotten, as if it were on
- * another one.  If it is just about to store that page, it will be asked again.
+ * page for long, and while nothing is recorded all pages pass for one, so the page that it fetches
+ * from is forgotten, as if it were on another one.  If it is just about to store that page, it
+ * will be asked again.
  */
 void laplace_ask_look(void)
 {
