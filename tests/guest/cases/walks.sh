@@ -45,6 +45,6 @@ verify "$WORK/walked.lpl"
 "$PROGRAMS/walk-check" "$WORK/walked.lpl" <"$WORK/walks.shown" >"$WORK/walks.compared" || fail "walks are others than the debugger's"
 echo "# $(cat "$WORK/walks.compared"); $(said "$WORK/walks.log")"
 # nearly all have an access that they were made for
-awk '{ exit !($2 > 10000 && $4 > 3000 && $6 * 100 < $4) }' "$WORK/walks.compared" || fail "hardly a walk: $(cat "$WORK/walks.compared")"
+awk '{ exit !($2 > 5000 && $4 > 2000 && $6 * 100 < $4) }' "$WORK/walks.compared" || fail "hardly a walk: $(cat "$WORK/walks.compared")"
 checked=$(sed -n 's/^laplace: the frames of \([0-9]*\) references are those.*/\1/p' "$WORK/walks.log")
 [ "${checked:-0}" -gt $((steps * 3 / 2)) ] || fail "the frames of only ${checked:-0} references were compared"
