@@ -171,6 +171,7 @@ int laplace_control_leave(void)
 
 	if (!control)
 		return -1;
+	lpl_control_leaving(control);
 	if (checkpoint_asked)
 		lpl_control_done(control, 0);
 	checkpoint_asked = false;

@@ -167,13 +167,18 @@ void lpl_control_close(struct lpl_control *c, const char *problem)
 	free(c);
 }
 
+void lpl_control_leaving(struct lpl_control *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->leaving = true;
+	pthread_mutex_unlock(&c->lock);
+}
+
 int lpl_control_leave(struct lpl_control *c)
 {
 	int listening;
 
-	pthread_mutex_lock(&c->lock);
-	c->leaving = true;
-	pthread_mutex_unlock(&c->lock);
+	lpl_control_leaving(c);
 	end(c, NULL);
 	listening = lpl_control_socket_leave(&c->socket);
 	free(c);
@@ -370,6 +375,16 @@ static struct client *find_room(struct lpl_control *c)
 	return room;
 }
 
+static bool is_leaving(struct lpl_control *c)
+{
+	bool leaving;
+
+	pthread_mutex_lock(&c->lock);
+	leaving = c->leaving;
+	pthread_mutex_unlock(&c->lock);
+	return leaving;
+}
+
 static void welcome(struct lpl_control *c)
 {
 	int fd = accept4(c->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -422,7 +437,8 @@ static void wait_and_serve(struct lpl_control *c, int milliseconds)
 	for (int i = 0; i < CLIENTS; i++)
 		fd[i] = (struct pollfd){ c->client[i].fd, interest(&c->client[i]), 0 };
 	fd[CLIENTS] = (struct pollfd){ c->wake, POLLIN, 0 };
-	fd[CLIENTS + 1] = (struct pollfd){ c->socket.fd, POLLIN, 0 };
+	/* those that connect now are for the other program */
+	fd[CLIENTS + 1] = (struct pollfd){ is_leaving(c) ? -1 : c->socket.fd, POLLIN, 0 };
 	if (poll(fd, CLIENTS + 2, milliseconds) < 0)
 		return;
 	for (int i = 0; i < CLIENTS; i++) {
@@ -431,7 +447,7 @@ static void wait_and_serve(struct lpl_control *c, int milliseconds)
 	}
 	if (fd[CLIENTS].revents && read(c->wake, &woken, sizeof(woken)) < 0)
 		return;
-	if (fd[CLIENTS + 1].revents)
+	if (fd[CLIENTS + 1].revents && !is_leaving(c))
 		welcome(c);
 }
 

@@ -87,6 +87,11 @@ void lpl_control_ending(struct lpl_control *control);
  */
 void lpl_control_close(struct lpl_control *control, const char *problem);
 /*
+ * The socket is about to be left to another program: clients that connect from now on wait for that one.  To be called
+ * before the reply after which a client may connect again.
+ */
+void lpl_control_leaving(struct lpl_control *control);
+/*
  * As lpl_control_close() without a problem, but the socket is kept, for another program that this
  * process is about to execute: returns its descriptor.  Clients that connect meanwhile wait.  Requests
  * that were not taken are not done, and the reply says so.

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -513,8 +514,9 @@ static void test_another_goes_on(void **state)
 {
 	const char *path = in_directory("left");
 	struct lpl_control *control = open_control(path);
-	int asked = connect_to(path), late = connect_to(path), between, listening;
+	int asked = connect_to(path), late = connect_to(path), early, between, listening;
 	int idle = socket(AF_UNIX, SOCK_STREAM, 0);
+	char byte;
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct lpl_report report = { 0 };
 
@@ -524,16 +526,24 @@ static void test_another_goes_on(void **state)
 	/* what is not begun is not done, an end neither */
 	say(late, "status\nquit\n");
 	expect(late, DONE("status"));
+	/* a client that connects before the reply waits, too */
+	lpl_control_leaving(control);
+	early = connect_to(path);
+	say(early, "status\n");
 	lpl_control_done(control, 0);
+	expect(asked, DONE("checkpoint"));
 	listening = lpl_control_leave(control);
 	assert_true(listening >= 0);
-	expect(asked, DONE("checkpoint"));
+	assert_int_equal(recv(early, &byte, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
 	expect(late, FAILED("not done: the machine was being saved; ask again"));
 	close(late);
 	between = connect_to(path);
 	say(between, "status\n");
 	assert_int_equal(lpl_control_take_over(&control, path, listening, &all_hooks, &report), LPL_OK);
+	expect(early, DONE("status"));
 	expect(between, DONE("status"));
+	close(early);
 	close(asked);
 	close(between);
 	lpl_control_close(control, NULL);
