@@ -18,6 +18,7 @@
 #include "report.h"
 #include "setup.h"
 #include "symbol.h"
+#include "version.h"
 #include "watch.h"
 
 /* ---- the machine's files ---- */
