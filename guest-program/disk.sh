@@ -56,7 +56,7 @@ take_from_here() { # TREE
 		awk '/^regular/ { sum += $NF } END { printf "%.0f\n", sum }')
 	check_size
 	(cd / && cpio --null --quiet -pdm "$1" <"$scratch/readable") 2>"$scratch/cpio.log" ||
-		die "not all that ${arguments[0]} needs can be copied: $(tail -n 1 "$scratch/cpio.log")"
+		die "not all that ${arguments[0]} needs can be copied: $(why "$scratch/cpio.log")"
 	make_in_tree "$1" "$directory" || die "$directory: cannot be made in the guest"
 	for name in "${keep[@]}"; do
 		name=$(in_guest "$name" && echo .)
@@ -80,7 +80,7 @@ take_root() { # TREE
 		bytes=$(du -sb -- "$root" 2>/dev/null | cut -f 1)
 		check_size
 		long copy_directory "$root" "$1" 2>"$scratch/cpio.log" ||
-			die "--root $root: not all of it can be copied: $(tail -n 1 "$scratch/cpio.log")"
+			die "--root $root: not all of it can be copied: $(why "$scratch/cpio.log")"
 	else
 		long tar --force-local -xf "$root" -C "$1" --anchored --exclude='./dev/*' --exclude='dev/*' \
 			2>"$scratch/tar.log" ||
@@ -293,7 +293,7 @@ make_disk_of_image() {
 	long "$here/image" "$root" "$scratch/disk" || after $? image
 	make_room "$scratch/disk" $(($(stat -c %s "$scratch/disk") + (32 + disk) * 1048576 + input_room))
 	resize2fs "$scratch/disk" >"$scratch/resize2fs.log" 2>&1 ||
-		die "--root $root: cannot be given room: $(tail -n 1 "$scratch/resize2fs.log")"
+		die "--root $root: cannot be given room: $(why "$scratch/resize2fs.log")"
 	find_in_root ''
 	[ -z "$(kind_on_disk /.laplace)" ] || die "--root $root: has a /.laplace, which is ours"
 	keep_disk "$(($(stat -c %b "$scratch/disk") * 512))"
@@ -343,7 +343,7 @@ make_disk_of_tree() {
 	make_room "$scratch/disk" "$room"
 	long mke2fs -q -F -t ext4 -m 0 -N "$inodes" -O ^metadata_csum -E hash_seed=00000000-0000-4000-8000-000000000000 \
 		-U 00000000-0000-4000-8000-000000000001 -d "$scratch/tree" "$scratch/disk" \
-		>"$scratch/mke2fs.log" 2>&1 || die "the guest's disk cannot be made: $(tail -n 1 "$scratch/mke2fs.log")"
+		>"$scratch/mke2fs.log" 2>&1 || die "the guest's disk cannot be made: $(why "$scratch/mke2fs.log")"
 	forget_times
 	chmod -R u+rwX "$scratch/tree"
 	rm -rf "$scratch/tree"
@@ -377,7 +377,7 @@ make_swap() {
 	[ "$swap" != 0 ] || return 0
 	make_room "$scratch/swap" $((swap * 1048576))
 	mkswap -q -U 00000000-0000-4000-8000-000000000002 "$scratch/swap" >"$scratch/mkswap.log" 2>&1 ||
-		die "no swap can be made: $(tail -n 1 "$scratch/mkswap.log")"
+		die "no swap can be made: $(why "$scratch/mkswap.log")"
 	echo 'ata1-slave: type=disk, path=swap, mode=flat' >>"$scratch/machine.bochsrc"
 }
 
