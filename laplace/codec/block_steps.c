@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "block_steps.h"
+#include "record/visits.h"
 
 enum { PAGE_BITS = LPL_PAGE_SHIFT };
 
@@ -43,7 +44,8 @@ static size_t place_of(const struct lpl_block_steps *steps, const struct lpl_pat
 
 	for (uint32_t i = 0; i < pattern->visits; i++) {
 		hash ^= visit[i].space * UINT64_C(0xff51afd7ed558ccd);
-		hash ^= (uint64_t)visit[i].page << 2 | (uint64_t)visit[i].write << 1 | visit[i].reads;
+		hash ^= (uint64_t)visit[i].page << 12 | (uint64_t)visit[i].again << 2 | (uint64_t)visit[i].write << 1 |
+			visit[i].reads;
 		hash *= UINT64_C(0x9e3779b97f4a7c15);
 		hash ^= hash >> 32;
 	}
@@ -105,11 +107,11 @@ static bool end_pattern(struct lpl_block_steps *steps, size_t visits, uint32_t *
 	struct lpl_pattern *pattern = &steps->pattern[steps->patterns];
 	uint32_t *place;
 
-	pattern->visits = (uint32_t)visits;
+	pattern->visits = (uint32_t)lpl_visits_fold(&steps->visit[pattern->visit], visits);
 	place = find_place(steps, pattern);
 	if (*place == 0) {
 		*place = (uint32_t)++steps->patterns;
-		steps->visits += visits;
+		steps->visits += pattern->visits;
 	}
 	*number = *place - 1;
 	return lpl_block_steps_again(steps, *number);
@@ -123,6 +125,7 @@ static inline struct lpl_visit *visit(struct lpl_visit *first, struct lpl_visit 
 		next[-1].write |= write;
 		return next;
 	}
+	next = first + lpl_visits_fold(first, (size_t)(next - first));
 	*next = (struct lpl_visit){ .space = space, .page = page, .write = write, .reads = !write };
 	return next + 1;
 }

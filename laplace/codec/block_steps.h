@@ -16,11 +16,11 @@
 #include "block_model.h"
 
 /*
- * What a chunk's patterns may have together: a few hundred thousand visits are usual, and take 8 MB here and as much
- * wherever patterns are kept.  A chunk that has more is mostly such as repeats strings over many pages: its patterns are
- * nearly as long as its references, and come once.
+ * What a chunk's patterns may have together: a hundred thousand visits are usual, and this many take 4 MB here and as much
+ * wherever patterns are kept.  A chunk that has more is of code that refers to another few pages whenever it is executed: its
+ * patterns are nearly as long as its references, and come once.
  */
-#define LPL_STEP_VISITS_MOST	((size_t)1 << 19)
+#define LPL_STEP_VISITS_MOST	((size_t)1 << 18)
 
 /* Of one chunk.  Starts as zeros; the arrays are owned. */
 struct lpl_block_steps {

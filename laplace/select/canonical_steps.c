@@ -19,6 +19,8 @@
  * page.  Others are one: what reads find between two events is the same for all, and after a
  * write for all that follow.
  *
+ * Visits that come again and again, two in turn, are looked up twice: the first time has parted what they may part.
+ *
  * A pattern that parts a page itself may find another one there the next time, also where it
  * came by that page before; so it is not known after that, and neither is any other.
  */
@@ -32,6 +34,7 @@
 #include "base/array.h"
 #include "base/try.h"
 #include "merge/pages.h"
+#include "record/visits.h"
 
 enum { TOGETHER = 64 };	/* references that are looked up */
 enum { MOST_USES = 1 << 20 };
@@ -137,19 +140,24 @@ static bool note_use(struct canonical_steps *steps, uint32_t pattern, uint64_t p
 	return true;
 }
 
-static void put(struct canonical_steps *steps, size_t first, const struct lpl_ref *ref, uint64_t page)
+/* One more reference of the pattern that begins there.  false: no memory. */
+static bool put(struct canonical_steps *steps, size_t first, const struct lpl_ref *ref, uint64_t page)
 {
 	const bool walk = ref->type == LPL_WALK_READ || ref->type == LPL_WALK_WRITE;
 	const bool write = ref->type == LPL_WRITE || ref->type == LPL_WALK_WRITE;
 	const uint64_t space = walk ? LPL_VISIT_WALK : 0;
-	struct lpl_visit *last = steps->visits > first ? &steps->visit[steps->visits - 1] : NULL;
+	struct lpl_visit *last;
 
-	if (last != NULL && last->page == page && last->space == space)
+	if (!lpl_reserve(steps->visit, steps->visit_room, steps->visits))
+		return false;
+	last = steps->visits > first ? &steps->visit[steps->visits - 1] : NULL;
+	if (last != NULL && last->page == page && last->space == space && last->again == 0)
 		last->write |= write;
 	else
 		steps->visit[steps->visits++] = (struct lpl_visit){
 			.space = space, .page = page, .write = write, .reads = !write
 		};
+	return true;
 }
 
 /* The references that wait, of which there is at least one, are of the pattern that begins there. */
@@ -162,7 +170,8 @@ static enum lpl_error look_up(struct canonical_steps *steps, struct canonical_pa
 		if (found == 0)
 			return report != NULL ? report->error : LPL_ERR_MEMORY;
 		for (size_t i = 0; i < found; i++)
-			put(steps, first, &steps->ref[done + i], pages->page[i]);
+			if (!put(steps, first, &steps->ref[done + i], pages->page[i]))
+				return no_memory(report);
 		done += found;
 	}
 	return LPL_OK;
@@ -176,6 +185,36 @@ static void set_ref(struct lpl_ref *ref, const struct lpl_visit *visit, bool wri
 		.address = (uint64_t)visit->page << LPL_PAGE_SHIFT, .space = walk ? 0 : visit->space, .length = 1,
 		.type = walk ? (write ? LPL_WALK_WRITE : LPL_WALK_READ) : write ? LPL_WRITE : LPL_READ
 	};
+}
+
+/* The references of a visit, one or two.  Returns how many. */
+static size_t set_refs(struct lpl_ref *ref, const struct lpl_visit *visit)
+{
+	const bool both = visit->write && visit->reads;
+
+	if (both)
+		set_ref(ref, visit, false);
+	set_ref(&ref[both], visit, visit->write);
+	return 1U + both;
+}
+
+/* The last visit of the pattern that begins there was this one, which comes again with the one before it. */
+static enum lpl_error look_up_again(struct canonical_steps *steps, struct canonical_pages *pages, size_t first,
+				    const struct lpl_visit *visit, struct lpl_report *report)
+{
+	for (unsigned int left = visit->again; left > 0; left--) {
+		const size_t before = steps->visits;
+		size_t count = set_refs(steps->ref, visit - 1);
+
+		count += set_refs(&steps->ref[count], visit);
+		LPL_TRY(look_up(steps, pages, first, count, report));
+		if (steps->visits != before + 2)
+			continue;	/* to one page, mostly */
+		steps->visits = first + lpl_visits_fold(&steps->visit[first], steps->visits - first);
+		steps->visit[steps->visits - 1].again += left - 1;
+		break;
+	}
+	return LPL_OK;
 }
 
 /* Does a pattern that is there have these visits? */
@@ -196,21 +235,19 @@ static enum lpl_error learn(struct canonical_steps *steps, struct canonical_page
 	const size_t first = steps->visits;
 	size_t count = 0;
 
-	if (!lpl_reserve(steps->pattern, steps->pattern_room, steps->patterns) ||
-	    !lpl_reserve(steps->visit, steps->visit_room, first + 2 * (size_t)pattern->visits))
+	if (!lpl_reserve(steps->pattern, steps->pattern_room, steps->patterns))
 		return no_memory(report);
 	for (uint32_t i = 0; i < pattern->visits; i++) {
 		const struct lpl_visit *at = &visit[pattern->visit + i];
 
-		if (at->write && at->reads)
-			set_ref(&steps->ref[count++], at, false);
-		set_ref(&steps->ref[count++], at, at->write);
+		count += set_refs(&steps->ref[count], at);
 		if (at->space != LPL_VISIT_WALK && !note_use(steps, number, at->page))
 			return no_memory(report);
-		if (count > TOGETHER - 2 || i + 1 == pattern->visits) {
-			LPL_TRY(look_up(steps, pages, first, count, report));
-			count = 0;
-		}
+		if (count <= TOGETHER - 2 && i + 1 < pattern->visits && at->again == 0)
+			continue;
+		LPL_TRY(look_up(steps, pages, first, count, report));
+		LPL_TRY(look_up_again(steps, pages, first, at, report));
+		count = 0;
 	}
 	if (known->epoch != 0 && is_as_before(steps, known->number, first, steps->visits - first)) {
 		steps->visits = first;

@@ -17,6 +17,9 @@
  * where M is what the first visit left and `reach` the deepest of these visits, that of the write included.
  * That is one comparison whenever the pattern comes, and an interval if M is less.
  *
+ * Where two visits come again and again (laplace/trace.h), each of these times is as the first of them: the depths are 2 (or 1,
+ * if pages are larger), and M is 1 or no less than that.
+ *
  * So a step costs what its pages cost, a third of its visits.  A pattern of more pages than
  * the front of the stack has is not taken.
  */
@@ -28,9 +31,7 @@
 #include "base/array.h"
 #include "base/try.h"
 
-enum { WRITES = 1, PLACE_SHIFT = 1 };
-
-_Static_assert(LPL_LRU_FRONT << PLACE_SHIFT <= UINT8_MAX, "a visit is a byte");
+_Static_assert(LPL_LRU_FRONT <= UINT8_MAX, "a place is a byte");
 
 void lpl_lru_patterns_free(struct lpl_lru_patterns *patterns)
 {
@@ -78,15 +79,17 @@ static uint8_t deeper(uint8_t one, uint32_t other)
 	return one > other ? one : (uint8_t)other;
 }
 
-static void learn_visit(struct lpl_lru_page *page, uint32_t depth, bool write)
+static void learn_visit(struct lpl_lru_page *page, struct recent *recent, const struct lpl_lru_visit *now)
 {
+	const uint32_t depth = visit(recent, now->place);
+
 	if (depth == 0)
-		page->write = write;
+		page->write = now->write;
 	else if (page->clean_below == 0)
 		page->reach = deeper(page->reach, depth);
 	else
 		page->clean_below = deeper(page->clean_below, depth);
-	if (write)
+	if (now->write)
 		page->clean_below = 1;
 }
 
@@ -95,6 +98,7 @@ bool lpl_lru_patterns_learn(struct lpl_lru_patterns *patterns, const uint32_t *p
 {
 	struct recent recent = { .count = 0 };
 	struct lpl_lru_pattern *pattern;
+	struct lpl_lru_visit *now;
 	struct lpl_lru_page *pages;
 	uint32_t count = 0;
 
@@ -105,17 +109,21 @@ bool lpl_lru_patterns_learn(struct lpl_lru_patterns *patterns, const uint32_t *p
 	pattern = &patterns->pattern[patterns->patterns++];
 	*pattern = (struct lpl_lru_pattern){ .page = patterns->pages, .visit = patterns->visits, .visits = visits };
 	pages = &patterns->page[pattern->page];
+	now = &patterns->visit[pattern->visit];
 	for (uint32_t i = 0; i < visits; i++) {
 		const uint32_t place = place_of(pages, count, page[i]);
-		const bool write = from[i].write;
 
 		if (place == count) {
 			if (count == LPL_LRU_FRONT)
 				return true;
 			pages[count++] = (struct lpl_lru_page){ .page = page[i] };
 		}
-		learn_visit(&pages[place], visit(&recent, (uint8_t)place), write);
-		patterns->visit[pattern->visit + i] = (uint8_t)(place << PLACE_SHIFT | (write ? WRITES : 0));
+		now[i] = (struct lpl_lru_visit){ .place = (uint8_t)place, .write = from[i].write, .again = from[i].again };
+		learn_visit(&pages[place], &recent, &now[i]);
+		if (now[i].again == 0)
+			continue;
+		learn_visit(&pages[now[i - 1].place], &recent, &now[i - 1]);
+		learn_visit(&pages[place], &recent, &now[i]);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		pages[i].recent = pages[recent.place[i]].page;
@@ -158,28 +166,44 @@ enum lpl_error lpl_lru_patterns_step(struct lpl_lru_patterns *patterns, uint32_t
 
 /* ---- what is the same whenever it comes ---- */
 
+/* A pattern while it is counted. */
+struct counting {
+	struct recent recent;
+	uint8_t clean_below[LPL_LRU_FRONT];	/* by place; 0: it goes by what was before */
+};
+
+static void count_visit(struct counting *counting, const struct lpl_lru_visit *now, uint64_t times,
+			struct lpl_curve *curve)
+{
+	const uint32_t depth = visit(&counting->recent, now->place);
+	uint8_t *clean_below = &counting->clean_below[now->place];
+
+	if (depth != 0) {
+		curve->at_depth[depth] += times;
+		if (depth > curve->deepest)
+			curve->deepest = depth;
+	}
+	if (*clean_below != 0 && *clean_below < depth) {
+		curve->dirty_change[*clean_below] += times;
+		curve->dirty_change[depth] -= times;
+		*clean_below = (uint8_t)depth;
+	}
+	if (now->write)
+		*clean_below = 1;
+}
+
 static void count_pattern(const struct lpl_lru_patterns *patterns, const struct lpl_lru_pattern *pattern,
 			  struct lpl_curve *curve)
 {
-	uint8_t clean_below[LPL_LRU_FRONT] = { 0 };	/* by place; 0: it goes by what was before */
-	struct recent recent = { .count = 0 };
+	const struct lpl_lru_visit *now = &patterns->visit[pattern->visit], *const end = now + pattern->visits;
+	struct counting counting = { .recent.count = 0 };
 
-	for (uint32_t i = 0; i < pattern->visits; i++) {
-		const uint8_t now = patterns->visit[pattern->visit + i];
-		const uint32_t place = now >> PLACE_SHIFT, depth = visit(&recent, (uint8_t)place);
-
-		if (depth != 0) {
-			curve->at_depth[depth] += pattern->times;
-			if (depth > curve->deepest)
-				curve->deepest = depth;
-		}
-		if (clean_below[place] != 0 && clean_below[place] < depth) {
-			curve->dirty_change[clean_below[place]] += pattern->times;
-			curve->dirty_change[depth] -= pattern->times;
-			clean_below[place] = (uint8_t)depth;
-		}
-		if (now & WRITES)
-			clean_below[place] = 1;
+	for (; now < end; now++) {
+		count_visit(&counting, now, pattern->times, curve);
+		if (now->again == 0)
+			continue;
+		count_visit(&counting, now - 1, pattern->times * now->again, curve);
+		count_visit(&counting, now, pattern->times * now->again, curve);
 	}
 }
 

@@ -16,6 +16,12 @@ struct lpl_lru_page {
 	bool write;		/* the first visit does */
 };
 
+struct lpl_lru_visit {
+	uint8_t place;		/* of the page, in its pattern's */
+	bool write;
+	uint16_t again;		/* as in struct lpl_visit */
+};
+
 struct lpl_lru_pattern {
 	uint64_t times;		/* that it came, and is not counted yet */
 	size_t page, visit;	/* indices of its first ones */
@@ -27,7 +33,7 @@ struct lpl_lru_pattern {
 struct lpl_lru_patterns {
 	struct lpl_lru_pattern *pattern;
 	struct lpl_lru_page *page;
-	uint8_t *visit;		/* place of the page in its pattern's, and whether it is a write */
+	struct lpl_lru_visit *visit;
 	size_t patterns, pages, visits;
 	size_t pattern_room, page_room, visit_room;
 	bool came;		/* not all is counted */

@@ -36,6 +36,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 _Static_assert(LPL_VISIT_WALK == LPL_WALK_SPACE, "visits of walks are to the pages of walks");
 
@@ -177,18 +178,28 @@ static inline void put(struct lpl_simulator *simulator, uint32_t page, bool writ
 	simulator->ref[simulator->refs++] = (struct lpl_page_ref){ .page = page, .write = write };
 }
 
+static enum lpl_error put_visit(struct lpl_simulator *simulator, uint32_t page, bool write, struct lpl_report *report)
+{
+	if (simulator->refs == LPL_SIM_BATCH)
+		LPL_TRY(lpl_simulator_send(simulator, report));
+	if (simulator->refs > 0 && simulator->ref[simulator->refs - 1].page == page)
+		simulator->ref[simulator->refs - 1].write |= write;
+	else
+		put(simulator, page, write);
+	return LPL_OK;
+}
+
 static enum lpl_error put_visits(struct lpl_simulator *simulator, const struct lpl_step_state *state,
 				 const struct lpl_visit *visit, struct lpl_report *report)
 {
 	const uint32_t *page = &simulator->stepper->patterns.page[state->visit];
 
 	for (uint32_t i = 0; i < state->visits; i++) {
-		if (simulator->refs == LPL_SIM_BATCH)
-			LPL_TRY(lpl_simulator_send(simulator, report));
-		if (simulator->refs > 0 && simulator->ref[simulator->refs - 1].page == page[i])
-			simulator->ref[simulator->refs - 1].write |= visit[i].write;
-		else
-			put(simulator, page[i], visit[i].write);
+		LPL_TRY(put_visit(simulator, page[i], visit[i].write, report));
+		for (unsigned int again = visit[i].again; again > 0; again--) {
+			LPL_TRY(put_visit(simulator, page[i - 1], visit[i - 1].write, report));
+			LPL_TRY(put_visit(simulator, page[i], visit[i].write, report));
+		}
 	}
 	return LPL_OK;
 }
@@ -225,24 +236,41 @@ static enum lpl_error put_window(struct lpl_simulator *simulator, struct lpl_rep
 	return LPL_OK;
 }
 
-/* A pattern that the window does not know: visit by visit; it may have to end in between. */
+/* The `at`th visit of the pattern that comes now. */
+static enum lpl_error visit_window(struct lpl_simulator *simulator, uint32_t page, bool write, uint32_t at,
+				   struct lpl_report *report)
+{
+	struct lpl_step_window *window = &simulator->stepper->window;
+
+	if (lpl_step_window_visit(window, page, write, at))
+		return LPL_OK;
+	LPL_TRY(put_window(simulator, report));
+	(void)lpl_step_window_visit(window, page, write, at);
+	return LPL_OK;
+}
+
+/*
+ * A pattern that the window does not know: visit by visit; it may have to end in between.  Where two come again and
+ * again they are both in the window after the first time that they do, and the others change nothing.
+ */
 static enum lpl_error enter_window(struct lpl_simulator *simulator, uint32_t step,
 				   const struct lpl_visit *visit, struct lpl_report *report)
 {
 	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
 	struct lpl_step_window *window = &simulator->stepper->window;
 	const struct lpl_step_state *state = &patterns->state[step];
+	const uint32_t *page = &patterns->page[state->visit];
 	const uint64_t number = window->number;
+	uint32_t at = 0;
 
 	if (!lpl_step_window_reach(window, simulator->pages.count))
 		return no_memory(report);
 	for (uint32_t i = 0; i < state->visits; i++) {
-		const uint32_t page = patterns->page[state->visit + i];
-
-		if (!lpl_step_window_visit(window, page, visit[i].write, i)) {
-			LPL_TRY(put_window(simulator, report));
-			(void)lpl_step_window_visit(window, page, visit[i].write, i);
-		}
+		LPL_TRY(visit_window(simulator, page[i], visit[i].write, at++, report));
+		if (visit[i].again == 0)
+			continue;
+		LPL_TRY(visit_window(simulator, page[i - 1], visit[i - 1].write, at++, report));
+		LPL_TRY(visit_window(simulator, page[i], visit[i].write, at++, report));
 	}
 	window->now++;
 	return window->number != number || lpl_step_window_know(window, patterns, step) ? LPL_OK :
@@ -277,12 +305,16 @@ static enum lpl_error run_visits(struct lpl_simulator *simulator, const struct l
 	struct lpl_stepper *stepper = simulator->stepper;
 	struct lpl_simulation *simulation = simulator->simulation[0];
 	const uint32_t *page = &stepper->patterns.page[state->visit];
+	size_t count = 0;
 
-	if (!lpl_reserve(stepper->ref, stepper->ref_room, state->visits))
-		return no_memory(report);
-	for (uint32_t i = 0; i < state->visits; i++)
-		stepper->ref[i] = (struct lpl_page_ref){ .page = page[i], .write = visit[i].write };
-	return simulation->run(simulation, stepper->ref, state->visits, report);
+	for (uint32_t i = 0; i < state->visits; i++) {
+		if (!lpl_reserve(stepper->ref, stepper->ref_room, count + 2 * (size_t)visit[i].again))
+			return no_memory(report);
+		stepper->ref[count++] = (struct lpl_page_ref){ .page = page[i], .write = visit[i].write };
+		for (unsigned int again = visit[i].again; again > 0; again--, count += 2)
+			memcpy(&stepper->ref[count], &stepper->ref[count - 2], 2 * sizeof(*stepper->ref));
+	}
+	return simulation->run(simulation, stepper->ref, count, report);
 }
 
 /* A pattern that may change the memory. */

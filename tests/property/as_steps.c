@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../unit/chunk_clocks.h"
+#include "record/visits.h"
 
 void as_steps_init(struct as_steps *as, struct random *random)
 {
@@ -39,6 +40,26 @@ static struct lpl_visit visit_of(const struct lpl_ref *ref)
 				   .page = ref->address >> LPL_PAGE_SHIFT, .write = write, .reads = !write };
 }
 
+void as_steps_copy_strings(struct random *random, struct stream *stream)
+{
+	for (size_t i = 0; i + 4 <= stream->count; i++) {
+		size_t more = random_below(random, 8) == 0 ? 2 * (1 + random_below(random, 4)) : 0;
+
+		if (stream->item[i].is_event || stream->item[i + 1].is_event)
+			continue;
+		for (; more > 0 && i + 2 < stream->count && !stream->item[i + 2].is_event; more--, i++) {
+			const struct lpl_ref *from = &stream->item[i].ref;
+			struct lpl_ref *to = &stream->item[i + 2].ref;
+
+			to->space = from->space;
+			to->address = from->address;
+			to->length = from->length;
+			to->type = from->type;
+			to->flags = from->flags;
+		}
+	}
+}
+
 /* One more; several to a page in a row are one.  Returns how many there are. */
 static size_t add(struct lpl_visit *visit, size_t count, const struct lpl_visit *one)
 {
@@ -70,7 +91,8 @@ static uint32_t number_of(struct as_steps *as, const struct lpl_visit *visit, ui
 		uint32_t i = 0;
 
 		while (pattern[number].visits == visits && i < visits && same_page(&visit[i], &other[i]) &&
-		       visit[i].write == other[i].write && visit[i].reads == other[i].reads)
+		       visit[i].write == other[i].write && visit[i].reads == other[i].reads &&
+		       visit[i].again == other[i].again)
 			i++;
 		if (i == visits) {
 			as->again++;
@@ -97,8 +119,11 @@ static void step(struct as_steps *as, struct lpl_choice *choice, const struct lp
 	for (size_t i = 0; i < refs; i++) {
 		const struct lpl_visit one = visit_of(&item[i].ref);
 
+		if (visits > 0 && !same_page(&group[visits - 1], &one))
+			visits = lpl_visits_fold(group, visits);
 		visits = add(group, visits, &one);
 	}
+	visits = lpl_visits_fold(group, visits);
 	if (afresh)
 		as->patterns = 0;
 	number = number_of(as, group, (uint32_t)visits);
@@ -117,8 +142,16 @@ static void step(struct as_steps *as, struct lpl_choice *choice, const struct lp
 		if (passed.step[i] == as->givens)
 			as->given[as->givens++] = *pattern;
 		must(given->visit == pattern->visit && given->visits == pattern->visits);
-		for (uint32_t j = 0; j < pattern->visits; j++)
-			pass(as, &passed.visit[pattern->visit + j]);
+		for (uint32_t j = 0; j < pattern->visits; j++) {
+			const struct lpl_visit *visit = &passed.visit[pattern->visit + j];
+
+			pass(as, visit);
+			for (unsigned int again = visit->again; again > 0; again--) {
+				pass(as, visit - 1);
+				pass(as, visit);
+				as->repeated++;
+			}
+		}
 	}
 }
 
@@ -143,7 +176,7 @@ void as_steps_send(struct as_steps *as, const struct stream *in, struct lpl_choi
 		afresh |= random_below(as->random, 4) == 0;
 		for (size_t i = begin, next; i < end; i = next) {
 			const struct item *item = &in->item[i];
-			const size_t group = 1 + random_below(as->random, AS_STEPS_GROUP);
+			const size_t group = 1 + random_below(as->random, random_below(as->random, 4) ? 2 : AS_STEPS_GROUP);
 
 			next = i + 1;
 			if (item->is_event) {

@@ -12,7 +12,7 @@
 
 #include "oracle.h"
 
-#define AS_STEPS_GROUP		2	/* references in a pattern, at most */
+#define AS_STEPS_GROUP		12	/* references in a pattern, at most; two mostly */
 #define AS_STEPS_PATTERNS	4000	/* in a stream, at most */
 
 struct as_steps {
@@ -28,10 +28,14 @@ struct as_steps {
 	size_t count, room;
 	/* how much it shows: steps to patterns that were there, and chunks by what was needed */
 	uint64_t again, chunks[LPL_NEED_NOTHING + 1];
+	uint64_t repeated;		/* visits that come again in what was passed */
 };
 
 void as_steps_init(struct as_steps *as, struct random *random);
 void as_steps_free(struct as_steps *as);
+
+/* In a stream two references now and then are those that were before them, once and again, as where a string is copied. */
+void as_steps_copy_strings(struct random *random, struct stream *stream);
 
 /* The stream to the choice, in chunks of at most so many records.  What the choice passes as references is in `out`. */
 void as_steps_send(struct as_steps *as, const struct stream *in, struct lpl_choice *choice, size_t records,

@@ -247,6 +247,7 @@ static void test_steps(void **state)
 		plot.quiet = 4 + random_below(&random, 60);
 		plot.count = 200;
 		play_guest(&random, &plot, &in);
+		as_steps_copy_strings(&random, &in);
 		random_time(&random, &in, &options);
 		stream_clear(&merged);
 		stream_clear(&expected);
@@ -265,6 +266,7 @@ static void test_steps(void **state)
 	}
 	assert_in_range(as.again, 10000, UINT64_MAX);	/* patterns that come again */
 	assert_in_range(as.chunks[LPL_NEED_REFS], 200, UINT64_MAX);
+	assert_in_range(as.repeated, 1000, UINT64_MAX);
 	as_steps_free(&as);
 	stream_free(&in);
 	stream_free(&merged);

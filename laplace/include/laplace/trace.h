@@ -282,8 +282,11 @@ uint64_t lpl_reader_folded(const struct lpl_reader *reader);
 #define LPL_VISIT_WALK UINT64_MAX	/* the space of what walks refer to, by physical addresses */
 struct lpl_visit {
 	uint64_t space;
-	/* page: address / 4096; write: one of them is; reads: the first one does not write */
-	uint64_t page : 62, write : 1, reads : 1;
+	/*
+	 * page: address / 4096; write: one of them is; reads: the first one does not write; again: so many
+	 * more times come, after this visit, the one before it and it, as where a string is copied
+	 */
+	uint64_t page : 52, again : 10, write : 1, reads : 1;
 };
 struct lpl_pattern {
 	uint32_t visit, visits;		/* index of its first one, and how many: at least 1 */
