@@ -30,19 +30,31 @@ void lpl_column_clear(struct lpl_column *column)
 	column->varies = false;
 }
 
+/* Most numbers take a byte, and most of those are among others: eight are looked at together. */
+static uint8_t *put_eight(uint8_t *restrict out, const uint64_t *restrict v)
+{
+	if ((v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) >= 0x80) {
+		for (int i = 0; i < 8; i++)
+			out = lpl_varint_put(out, v[i]);
+		return out;
+	}
+	out[0] = (uint8_t)v[0];
+	out[1] = (uint8_t)v[1];
+	out[2] = (uint8_t)v[2];
+	out[3] = (uint8_t)v[3];
+	out[4] = (uint8_t)v[4];
+	out[5] = (uint8_t)v[5];
+	out[6] = (uint8_t)v[6];
+	out[7] = (uint8_t)v[7];
+	return out + 8;
+}
+
 static uint8_t *put_all(uint8_t *restrict out, const uint64_t *restrict values, size_t count)
 {
-	uint64_t any = 0;
-
-	for (size_t i = 0; i < count; i++)
-		any |= values[i];
-	if (any < 0x80) {
-		for (size_t i = 0; i < count; i++)
-			out[i] = (uint8_t)values[i];
-		return out + count;
-	}
-	for (size_t i = 0; i < count; i++)
-		out = lpl_varint_put(out, values[i]);
+	for (; count >= 8; count -= 8, values += 8)
+		out = put_eight(out, values);
+	while (count-- > 0)
+		out = lpl_varint_put(out, *values++);
 	return out;
 }
 

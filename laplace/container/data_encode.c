@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/try.h"
 #include "base/varint.h"
 #include "data.h"
 #include "record/flags.h"
@@ -61,9 +62,9 @@ void lpl_data_encoder_follow(struct lpl_data_encoder *encoder,
 	encoder->base = encoder->first = encoder->last_ref = encoder->last;
 }
 
-/* The exact complaint, once a batch was found to hold a bad reference. */
-static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_ref *refs,
-			      size_t count, struct lpl_report *report)
+/* Does each reference keep every invariant? */
+static enum lpl_error check(const struct lpl_clocks *last, const struct lpl_ref *refs,
+			    size_t count, struct lpl_report *report)
 {
 	struct lpl_clocks before = *last;
 
@@ -94,48 +95,49 @@ static enum lpl_error explain(const struct lpl_clocks *last, const struct lpl_re
 					before.ref, before.instr, before.cycle);
 		before = (struct lpl_clocks){ r->ref, r->instr, r->cycle };
 	}
-	return lpl_fail(report, LPL_ERR_INTERNAL, "a reference was refused without a reason");
+	return LPL_OK;
 }
 
 /*
- * A batch as columns.  Returns false when a reference breaks an invariant; then
- * the encoder is as before, but for `predicted` of a stream that ends here.
+ * A batch as columns.  true: it consists of references to pages, each after the one before, as what
+ * reducers make mostly does, and breaks no invariant, if the first comes after encoder->last.
+ * Anything else is for check().
  */
 static bool split(struct lpl_data_encoder *encoder, const struct lpl_ref *refs, size_t count,
 		  uint64_t numbers[LPL_COLUMNS][LPL_BATCH])
 {
-	struct lpl_clocks floor = encoder->last, before = encoder->last_ref;
+	struct lpl_clocks before = encoder->last_ref;
 	uint64_t space = encoder->last_space;
-	uint64_t bad = 0;
+	uint64_t below = 0;	/* its top bit: something is less than it may be */
+	uint64_t other = 0;	/* something is not as in references to pages */
 
 	for (size_t i = 0; i < count; i++) {
 		const struct lpl_ref *r = &refs[i];
 		uint64_t type = r->type, flags = r->flags, length = r->length;
 		uint64_t address = r->address;
 		uint64_t *predicted = &encoder->predicted[type & (LPL_TYPE_SLOTS - 1)];
-		uint64_t paged = (flags & LPL_PAGED) != 0;
-		unsigned int shift = paged ? LPL_PAGE_SHIFT : 0;
+		unsigned int shift = flags & LPL_PAGED ? LPL_PAGE_SHIFT : 0;
+		uint64_t number = r->ref - before.ref;
 		uint64_t instrs = r->instr - before.instr;
+		uint64_t cycles = r->cycle - before.cycle;
 
-		bad |= (uint64_t)(type >= LPL_TYPES) | (uint64_t)(flags > lpl_flags_max(type, paged)) | r->reserved |
-		       (uint64_t)(paged != (length == 0)) | (uint64_t)(length > LPL_LENGTH_MAX) |
-		       (uint64_t)(paged && (address & PAGE_OFFSET_MASK)) |
-		       (uint64_t)!lpl_ref_follows(r->ref, flags, floor.ref) | (uint64_t)(r->instr < floor.instr) |
-		       (uint64_t)(r->cycle < floor.cycle);
+		below |= (number - 1) | instrs | cycles | (LPL_TYPES - 1 - type);
+		other |= (flags & ~(uint64_t)LPL_USER) ^ LPL_PAGED;
+		other |= length | r->reserved | (address & PAGE_OFFSET_MASK);
 
 		numbers[LPL_COLUMN_KIND][i] = type | flags << 3;
 		numbers[LPL_COLUMN_LENGTH][i] = length;
-		numbers[LPL_COLUMN_REF][i] = r->ref - before.ref;
+		numbers[LPL_COLUMN_REF][i] = number;
 		numbers[LPL_COLUMN_INSTR][i] = instrs;
-		numbers[LPL_COLUMN_CYCLE][i] = lpl_zigzag(r->cycle - before.cycle - instrs);
+		numbers[LPL_COLUMN_CYCLE][i] = lpl_zigzag(cycles - instrs);
 		numbers[LPL_COLUMN_SPACE][i] = lpl_zigzag(r->space - space);
 		numbers[LPL_COLUMN_ADDRESS][i] =
 			lpl_zigzag((address >> shift) - (*predicted >> shift));
 		*predicted = address + length;
 		space = r->space;
-		floor = before = (struct lpl_clocks){ r->ref, r->instr, r->cycle };
+		before = (struct lpl_clocks){ r->ref, r->instr, r->cycle };
 	}
-	return bad == 0;
+	return (below >> 63 | other) == 0;
 }
 
 enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
@@ -150,8 +152,11 @@ enum lpl_error lpl_data_encode_refs(struct lpl_data_encoder *encoder,
 		size_t batch = count < LPL_BATCH ? count : LPL_BATCH;
 		const struct lpl_ref *end = &refs[batch - 1];
 
+		/* an event may stand between the references before and these */
 		if (!split(encoder, refs, batch, numbers))
-			return explain(&encoder->last, refs, batch, report);
+			LPL_TRY(check(&encoder->last, refs, batch, report));
+		else
+			LPL_TRY(check(&encoder->last, refs, 1, report));
 		for (int i = 0; i < LPL_COLUMNS; i++)
 			lpl_column_append(&encoder->columns[i], numbers[i], batch);
 		if (encoder->refs == 0 && encoder->event_count == 0)
