@@ -22,8 +22,8 @@ static void pass_totals(const struct lpl_ring_stream *stream)
 
 static enum lpl_error no_room(const struct lpl_ring_stream *stream, struct lpl_report *report)
 {
-	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a window of %zu references",
-			stream->order.firsts + stream->order.lasts);
+	return lpl_fail(report, LPL_ERR_MEMORY, "no memory for a window of %zu pages",
+			stream->order.records / 2);
 }
 
 /* References by number, events in their places. */
@@ -66,49 +66,6 @@ void lpl_ring_stream_free(struct lpl_ring_stream *stream)
 {
 	lpl_window_order_free(&stream->order);
 	free(stream->event);
-}
-
-/* ---- references ---- */
-
-static uint8_t type_of(uint64_t number, bool walk)
-{
-	return (uint8_t)(walk ? LPL_WALK_READ + (number & 1) : number & 3);
-}
-
-/* One of the two references kept of a page of a window: r has its time, the rest they share. */
-static void set_page_ref(struct lpl_ref *ref, const struct lpl_ring_record *r, uint64_t page,
-			 uint64_t rest)
-{
-	*ref = (struct lpl_ref){
-		.ref = r->word[0] >> 3,
-		.instr = r->word[1],
-		.cycle = r->word[2],
-		.address = page << LPL_PAGE_SHIFT,
-		.space = rest & LPL_WIRE_SPACE,
-		.type = type_of(r->word[0], rest & LPL_WIRE_WALK),
-		.flags = LPL_PAGED | (r->word[0] & 4 ? LPL_USER : 0),
-	};
-}
-
-/* A page of a window: its first reference, and its last if that is another. */
-static enum lpl_error take_page(struct lpl_ring_stream *stream, const struct lpl_ring_record *a,
-				const struct lpl_ring_record *b, struct lpl_report *report)
-{
-	uint64_t page = a->word[3] & ~LPL_WIRE_KIND(0xff), rest = b->word[3];
-	struct lpl_ref *ref = lpl_window_first(&stream->order, a->word[0] >> 3);
-
-	if (ref == NULL)
-		return no_room(stream, report);
-	set_page_ref(ref, a, page, rest);
-	if (b->word[0] >> 3 == a->word[0] >> 3)
-		return LPL_OK;
-	ref = lpl_window_last(&stream->order);
-	if (ref == NULL)
-		return no_room(stream, report);
-	set_page_ref(ref, b, page, rest);
-	if (rest & LPL_WIRE_WROTE)	/* it stands for the writes before it too */
-		ref->type = rest & LPL_WIRE_WALK ? LPL_WALK_WRITE : LPL_WRITE;
-	return LPL_OK;
 }
 
 /* ---- events ---- */
@@ -181,15 +138,7 @@ static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring
 {
 	if (stream->payload_records)
 		return take_payload(stream, r, report);
-	if (stream->have_first) {
-		stream->have_first = false;
-		return take_page(stream, &stream->first, r, report);
-	}
 	switch (r->word[3] >> 56) {
-	case LPL_WIRE_PAGE:
-		stream->first = *r;
-		stream->have_first = true;
-		return LPL_OK;
 	case LPL_WIRE_WINDOW:
 		take_totals(stream, r);
 		return end_window(stream, report);
@@ -207,13 +156,35 @@ static enum lpl_error take(struct lpl_ring_stream *stream, const struct lpl_ring
 	}
 }
 
+/* How many of these records are of pages: a window's are sent one after the other. */
+static size_t pages_records(const struct lpl_ring_stream *stream,
+			    const struct lpl_ring_record *records, size_t count)
+{
+	size_t pages = 0;
+
+	if (stream->payload_records)
+		return 0;
+	if (lpl_window_awaits(&stream->order))
+		pages = 1;
+	while (pages < count && records[pages].word[3] >> 56 == LPL_WIRE_PAGE)
+		pages += 2;
+	return pages < count ? pages : count;
+}
+
 enum lpl_error lpl_ring_stream_take(struct lpl_ring_stream *stream,
 				    const struct lpl_ring_record *records, size_t count,
 				    struct lpl_report *report)
 {
 	enum lpl_error error = LPL_OK;
 
-	for (size_t i = 0; i < count && !error; i++)
-		error = take(stream, &records[i], report);
+	for (size_t i = 0; i < count && !error;) {
+		const size_t pages = pages_records(stream, &records[i], count - i);
+
+		if (pages == 0)
+			error = take(stream, &records[i++], report);
+		else if (!lpl_window_add(&stream->order, &records[i], pages))
+			error = no_room(stream, report);
+		i += pages;
+	}
 	return error;
 }

@@ -38,8 +38,6 @@ struct lpl_ring_stream {
 	struct lpl_window_order order;	/* of the current window */
 	struct lpl_ring_event *event;	/* of the current window, in order */
 	size_t events, event_room;
-	struct lpl_ring_record first;	/* of a PAGE, until its second record is there */
-	bool have_first;
 	struct lpl_event arriving;	/* an EVENT, until its payload is there: */
 	struct kernel_trace_record payload;
 	size_t payload_records, payload_got;	/* 0 records: none is */

@@ -74,7 +74,7 @@ static void drain(void *context)
 	lpl_ring_publish(got->ring);
 	while ((count = lpl_ring_peek(got->ring, 0, &record)) != 0) {
 		for (size_t i = 0; i < count; i++) {
-			bool plain = !got->parser.payload_records && !got->parser.have_first;
+			bool plain = !got->parser.payload_records && !lpl_window_awaits(&got->parser.order);
 			uint64_t kind = record[i].word[3] >> 56;
 
 			assert_int_equal(lpl_ring_stream_take(&got->parser, &record[i], 1,
