@@ -5,10 +5,23 @@
 
 #include "block_decode.h"
 
-void lpl_block_cursor_begin(struct lpl_block_cursor *cursor,
-			    const struct lpl_block_decoder *decoder)
+void lpl_block_cursor_begin(struct lpl_block_cursor *cursor, struct lpl_block_decoder *decoder)
 {
+	if (decoder->parts != LPL_BLOCKS_WHOLE)
+		lpl_block_decoder_again(decoder);
 	*cursor = (struct lpl_block_cursor){ .now = decoder->begin };
+}
+
+/* Is there another op?  It may be in a part of the chunk that has still to be decoded. */
+static bool has_more(struct lpl_block_cursor *cursor, struct lpl_block_decoder *decoder)
+{
+	if (cursor->op < decoder->ops)
+		return true;
+	if (decoder->parts == LPL_BLOCKS_WHOLE || decoder->refs == decoder->all)
+		return false;
+	cursor->op = decoder->ops = 0;
+	/* it was done, with as much memory */
+	return lpl_block_decode(decoder, decoder->all) == LPL_OK;
 }
 
 static void take_state(struct lpl_block_cursor *cursor, const uint64_t *op)
@@ -33,18 +46,16 @@ static struct lpl_block block_of(const uint64_t *op)
 				   .word = op + 1 };
 }
 
-size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor,
-			     const struct lpl_block_decoder *decoder, uint64_t refs,
-			     struct lpl_ref *out, size_t room)
+size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor, struct lpl_block_decoder *decoder,
+			     uint64_t refs, struct lpl_ref *out, size_t room)
 {
 	size_t count = 0;
 
-	while (cursor->refs + count < refs && room - count >= LPL_BLOCK_REFS_MAX) {
+	while (cursor->refs + count < refs && room - count >= LPL_BLOCK_REFS_MAX && has_more(cursor, decoder)) {
 		const uint64_t *op = &decoder->op[cursor->op];
 		struct lpl_block block;
 		size_t n;
 
-		assert(cursor->op < decoder->ops);
 		if (*op == LPL_STATE_OP) {
 			take_state(cursor, op);
 			continue;
@@ -105,14 +116,14 @@ static uint64_t fetches_of(const struct lpl_block *block, const struct lpl_instr
 	return block->fetched + (block->fetched > 0 && lpl_trace_crosses(trace) ? 1U : 0U);
 }
 
-void lpl_block_hash(const struct lpl_block_decoder *decoder, struct lpl_stream_hash *hash)
+void lpl_block_hash(struct lpl_block_decoder *decoder, struct lpl_stream_hash *hash)
 {
 	struct known_trace known[KNOWN_TRACES] = { { 0 } };
 	struct lpl_block_cursor cursor;
 	struct lpl_ref any;
 
 	lpl_block_cursor_begin(&cursor, decoder);
-	while (cursor.op < decoder->ops) {
+	while (has_more(&cursor, decoder)) {
 		const uint64_t *op = &decoder->op[cursor.op];
 
 		if (*op == LPL_STATE_OP) {

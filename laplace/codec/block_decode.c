@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Unpacking blocks: from columns to ops. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,27 +60,47 @@ static bool get_gap(struct lpl_block_decoder *decoder, enum lpl_block_column col
 	return get_number(decoder, column, &decoder->correct[column]);
 }
 
-enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
-				       const struct lpl_block_position *begin, const uint8_t *bytes,
-				       const size_t size[LPL_BLOCK_COLUMNS],
-				       struct lpl_report *cause)
+/* The first reference is the next one. */
+static enum lpl_error begin(struct lpl_block_decoder *decoder)
 {
-	decoder->cause = cause;
-	for (int i = 0; i < LPL_BLOCK_COLUMNS; i++) {
-		decoder->at[i] = bytes;
-		bytes += size[i];
-		decoder->end[i] = bytes;
-	}
+	memcpy(decoder->at, decoder->begin_at, sizeof(decoder->at));
 	for (int i = 0; i < LPL_BLOCK_GAPS; i++) {
 		if (!get_gap(decoder, (enum lpl_block_column)i))
 			return damaged(decoder, "a column holds too little");
 	}
 	decoder->defined = 0;
-	decoder->begin = decoder->now = *begin;
+	decoder->now = decoder->begin;
 	decoder->refs = 0;
-	decoder->ops = 0;
+	decoder->ops = decoder->dropped = 0;
 	lpl_block_steps_clear(&decoder->steps);
 	return lpl_block_model_begin(&decoder->model) ? LPL_OK : no_memory(decoder);
+}
+
+enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
+				       const struct lpl_block_position *position, const uint8_t *bytes,
+				       const size_t size[LPL_BLOCK_COLUMNS],
+				       struct lpl_report *cause)
+{
+	decoder->cause = cause;
+	for (int i = 0; i < LPL_BLOCK_COLUMNS; i++) {
+		decoder->begin_at[i] = bytes;
+		bytes += size[i];
+		decoder->end[i] = bytes;
+	}
+	decoder->begin = *position;
+	decoder->parts = LPL_BLOCKS_WHOLE;
+	return begin(decoder);
+}
+
+void lpl_block_decoder_again(struct lpl_block_decoder *decoder)
+{
+	if (decoder->parts == LPL_BLOCKS_TOO_LONG)
+		decoder->all = decoder->refs;
+	decoder->parts = LPL_BLOCKS_IN_PARTS;
+	decoder->cause = NULL;
+	/* it was done, with as much memory */
+	if (begin(decoder) != LPL_OK)
+		assert(false);
 }
 
 bool lpl_block_decoder_overflowed(const struct lpl_block_decoder *decoder)
@@ -579,6 +600,14 @@ static enum lpl_error get_any(struct lpl_block_decoder *decoder)
 	return LPL_OK;
 }
 
+/* They would be too many with those to come. */
+static void drop_ops(struct lpl_block_decoder *decoder)
+{
+	decoder->parts = LPL_BLOCKS_TOO_LONG;
+	decoder->dropped += decoder->ops;
+	decoder->ops = 0;
+}
+
 enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs)
 {
 	bool after_state = false;
@@ -593,10 +622,15 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 			return no_memory(decoder);
 		if (decoder->refs >= refs)
 			break;
+		if (decoder->ops > LPL_OPS_KEPT) {
+			if (decoder->parts == LPL_BLOCKS_IN_PARTS)
+				return LPL_OK;
+			drop_ops(decoder);
+		}
+		if (decoder->dropped + decoder->ops > LPL_OP_WORDS_MAX)
+			return damaged(decoder, "it has more blocks than a chunk may");
 		LPL_TRY(get_token(decoder, &token));
 		is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_BLOCKS;
-		if (decoder->ops > LPL_OP_WORDS_MAX)
-			return damaged(decoder, "it has more blocks than a chunk may");
 		if (is_state && after_state)
 			return damaged(decoder, "a state follows a state");
 		after_state = is_state;

@@ -15,16 +15,22 @@ struct lpl_block_position {
 	uint64_t instr, cycle;		/* of the last record */
 };
 
+/* Are all ops of the chunk there?  If not, it is decoded once more, in parts, for whoever wants them. */
+enum lpl_block_parts { LPL_BLOCKS_WHOLE, LPL_BLOCKS_TOO_LONG, LPL_BLOCKS_IN_PARTS };
+
 struct lpl_block_decoder {
 	struct lpl_block_model model;
-	const uint8_t *at[LPL_BLOCK_COLUMNS], *end[LPL_BLOCK_COLUMNS];
+	const uint8_t *begin_at[LPL_BLOCK_COLUMNS], *at[LPL_BLOCK_COLUMNS], *end[LPL_BLOCK_COLUMNS];
 	uint64_t correct[LPL_BLOCK_GAPS];	/* correct predictions, before the next wrong one */
 	uint64_t defined;		/* the address of the trace defined last */
 	struct lpl_block_position begin, now;
 	uint64_t first_ref, first_instr, first_cycle;	/* of the first reference */
 	uint64_t refs;			/* decoded so far */
-	uint64_t *op;			/* what was decoded; owned */
+	uint64_t *op;			/* what was decoded, or the last part of that; owned */
 	size_t ops, op_room;
+	size_t dropped;			/* ops before it */
+	enum lpl_block_parts parts;
+	uint64_t all;			/* where it is in parts: references of the chunk */
 	bool stepping;			/* to be set before a chunk begins: steps are made, no ops */
 	struct lpl_block_steps steps;
 	struct lpl_report *cause;	/* of a failure */

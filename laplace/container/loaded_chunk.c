@@ -127,10 +127,10 @@ void lpl_hash_steady(const struct lpl_steady *steady, uint64_t count, struct lpl
 	}
 }
 
-void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
+void lpl_loaded_chunk_hash(struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
 			   struct lpl_stream_hash *hash)
 {
-	const struct lpl_block_decoder *decoder = &chunk->blocks.decoder;
+	struct lpl_block_decoder *decoder = &chunk->blocks.decoder;
 	const uint64_t refs = chunk->header.refs;
 	struct lpl_block_cursor cursor;
 	size_t count;

@@ -54,7 +54,7 @@ void lpl_loaded_chunk_decode(struct lpl_loaded_chunk *chunk);
  * Its references, after those that the hash has.  There has to be room for LPL_EXPANDED_REFS in
  * `expanded`.
  */
-void lpl_loaded_chunk_hash(const struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
+void lpl_loaded_chunk_hash(struct lpl_loaded_chunk *chunk, struct lpl_ref *expanded,
 			   struct lpl_stream_hash *hash);
 
 /* The same of `count` steady references. */

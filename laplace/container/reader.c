@@ -162,7 +162,7 @@ static enum lpl_error check_hash(struct lpl_reader *reader, struct lpl_loaded_ch
 			found, chunk->blocks.hash);
 }
 
-static void begin_runs(struct lpl_reader *reader, const struct lpl_loaded_chunk *chunk)
+static void begin_runs(struct lpl_reader *reader, struct lpl_loaded_chunk *chunk)
 {
 	note_packing(&reader->packing, chunk);
 	lpl_block_cursor_begin(&reader->cursor, &chunk->blocks.decoder);
@@ -378,7 +378,7 @@ static void take_steps(struct lpl_reader *reader, size_t stop, size_t *count)
 static enum lpl_error take_refs(struct lpl_reader *reader, size_t stop,
 				const struct lpl_ref **refs, size_t *count)
 {
-	const struct lpl_loaded_chunk *chunk = reader->now;
+	struct lpl_loaded_chunk *chunk = reader->now;
 
 	if (stop <= reader->next_ref)
 		return LPL_OK;

@@ -35,7 +35,7 @@ struct lpl_reader {
 	unsigned int jobs;
 	struct lpl_work_queue *queue;		/* NULL until records are asked for */
 	struct lpl_loaded_chunk *slot;		/* by slot of the queue */
-	const struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
+	struct lpl_loaded_chunk *now;	/* its records are being delivered; NULL: none */
 	size_t next_ref, next_event;	/* in that */
 	struct lpl_batch held;		/* what lpl_reader_fill() had no room for */
 	struct lpl_block_cursor cursor;	/* likewise, where it has blocks */

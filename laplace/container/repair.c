@@ -39,9 +39,9 @@
 /* ---- chunks ---- */
 
 /* Blocks are hashed as their writer does it, for nothing else needs their references here. */
-static void hash_chunk(const struct lpl_repairing *repair, struct lpl_stream_hash *hash)
+static void hash_chunk(struct lpl_repairing *repair, struct lpl_stream_hash *hash)
 {
-	const struct lpl_loaded_chunk *chunk = &repair->chunk;
+	struct lpl_loaded_chunk *chunk = &repair->chunk;
 
 	if (chunk->header.kind == LPL_CHUNK_RUNS)
 		lpl_block_hash(&chunk->blocks.decoder, hash);

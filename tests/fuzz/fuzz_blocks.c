@@ -39,7 +39,7 @@ static bool next_part(struct input *input, struct part *part)
 }
 
 /* What docs/format.md says of every reference of blocks; returns a sum of all that they are. */
-static uint64_t expand(const struct lpl_unpacked_blocks *blocks,
+static uint64_t expand(struct lpl_unpacked_blocks *blocks,
 		       const struct lpl_chunk_header *header)
 {
 	static struct lpl_ref out[4 * LPL_BLOCK_REFS_MAX];
