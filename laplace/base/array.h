@@ -21,10 +21,16 @@
  * that the part not used yet should take no memory.
  */
 #define lpl_reserve(array, room, index) \
-	lpl_reserve_index(&(array), &(room), (index), sizeof(*(array)))
+	lpl_reserve_if_full(&(array), &(room), (index), sizeof(*(array)))
 
 /* The same for elements of `size` bytes; `array` is the address of the pointer. */
 bool lpl_reach_index(void *array, size_t *room, size_t index, size_t size);
 bool lpl_reserve_index(void *array, size_t *room, size_t index, size_t size);
+
+/* Mostly there is room, and that is asked for each pattern and page: so no function is called then. */
+static inline bool lpl_reserve_if_full(void *array, size_t *room, size_t index, size_t size)
+{
+	return index < *room || lpl_reserve_index(array, room, index, size);
+}
 
 #endif
