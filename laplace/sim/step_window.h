@@ -18,7 +18,7 @@
 
 /* A pattern. */
 struct lpl_step_state {
-	uint64_t since;		/* the window that knows it; or as stepper.c uses it.  0: none */
+	uint64_t since;		/* the window that knows it; 0: none */
 	uint64_t last;		/* when it came last in that */
 	uint32_t visit, visits;	/* as in struct lpl_pattern */
 };

@@ -13,11 +13,10 @@
  *   LEAST_WINDOW: the reduction window:K (reduce/window.c argues why it is exact from K pages on),
  *   with windows of patterns here (step_window.c).
  *
- * - SETTLED, if there is one simulation, and a page that is hit once more before the next eviction
- *   leaves its memory as it is: under a policy that does not look at hits (FIFO, RANDOM), and under CLOCK, where a
+ * - SETTLED, if there are MOST_SETTLED simulations at most, and a page that is hit once more before the next eviction leaves each memory that there is as it was: under a policy that does not look at hits (FIFO, RANDOM), and under CLOCK, where a
  *   hit sets a bit that only the hand clears, which moves at evictions.  A pattern
  *   that came without an eviction since it began has all its pages in memory, those it writes
- *   dirty, and their bits set; until the next eviction it changes nothing.  (That of references to one
+ *   dirty, and their bits set; until the next eviction it changes nothing.  Each memory has its own evictions.  (That of references to one
  *   page in a row all but the first are no hits does not matter: after the first, hit or
  *   admitted, the bit is set.)
  *
@@ -40,7 +39,7 @@
 
 _Static_assert(LPL_VISIT_WALK == LPL_WALK_SPACE, "visits of walks are to the pages of walks");
 
-enum { LEAST_WINDOW = 16, MOST_WINDOW = 4096 };
+enum { LEAST_WINDOW = 16, MOST_WINDOW = 4096, MOST_SETTLED = 32 };
 
 enum way { BY_VISITS, BY_WINDOWS, SETTLED, STACKED };
 
@@ -48,7 +47,10 @@ struct lpl_stepper {
 	enum way way;
 	struct lpl_step_patterns patterns;
 	struct lpl_step_window window;		/* BY_WINDOWS */
-	const uint64_t *evictions;		/* SETTLED */
+	const uint64_t **evictions;		/* SETTLED: by simulation, of which there are so many; owned */
+	size_t simulations;
+	uint64_t *since;			/* by pattern, and simulation: evictions when it was simulated, plus 1; owned */
+	size_t since_room;
 	struct lpl_lru_patterns lru_patterns;	/* STACKED, and the simulation: */
 	struct lru *lru;
 	struct lpl_page_ref *ref;		/* of a pattern; owned */
@@ -74,13 +76,33 @@ static uint64_t window_size(const struct lpl_simulator *simulator)
 	return least;
 }
 
-/* Is it one simulation that hits leave as it is once they have been? */
+/* Do hits leave all simulations, of which there are few, as they are once they have been? */
 static bool settles(const struct lpl_simulator *simulator)
 {
-	const struct lpl_request *request = simulator->request[0];
+	size_t simulations = 0;
 
-	return simulator->requests == 1 && request->simulations == 1 && request->policy != NULL &&
-	       (request->policy->hit == NULL || request->policy == &lpl_policy_clock);
+	for (size_t i = 0; i < simulator->requests; i++) {
+		const struct lpl_policy *policy = simulator->request[i]->policy;
+
+		if (policy == NULL || (policy->hit != NULL && policy != &lpl_policy_clock))
+			return false;
+		simulations += simulator->request[i]->simulations;
+	}
+	return simulations <= MOST_SETTLED;
+}
+
+/* false: no memory. */
+static bool find_evictions(struct lpl_stepper *stepper, const struct lpl_simulator *simulator)
+{
+	for (size_t i = 0; i < simulator->requests; i++)
+		stepper->simulations += simulator->request[i]->simulations;
+	stepper->evictions = malloc(stepper->simulations * sizeof(*stepper->evictions));
+	if (stepper->evictions == NULL)
+		return false;
+	for (size_t i = 0, next = 0; i < simulator->requests; i++)
+		for (size_t j = 0; j < simulator->request[i]->simulations; j++)
+			stepper->evictions[next++] = lpl_demand_evictions(simulator->request[i]->simulation[j]);
+	return true;
 }
 
 /* Is it one simulation, of LRU?  (Where faults are charged there are no steps.) */
@@ -100,7 +122,10 @@ struct lpl_stepper *lpl_stepper_new(struct lpl_simulator *simulator)
 		stepper->way = BY_VISITS;
 	} else if (settles(simulator)) {
 		stepper->way = SETTLED;
-		stepper->evictions = lpl_demand_evictions(simulator->request[0]->simulation[0]);
+		if (!find_evictions(stepper, simulator)) {
+			lpl_stepper_free(stepper);
+			return NULL;
+		}
 		simulator->jobs = 1;	/* it is simulated here, between batches */
 	} else if (limit >= LEAST_WINDOW) {
 		stepper->way = BY_WINDOWS;
@@ -124,6 +149,8 @@ void lpl_stepper_free(struct lpl_stepper *stepper)
 	lpl_lru_patterns_free(&stepper->lru_patterns);
 	free(stepper->patterns.state);
 	free(stepper->patterns.page);
+	free(stepper->evictions);
+	free(stepper->since);
 	free(stepper->ref);
 	free(stepper);
 }
@@ -298,41 +325,71 @@ static enum lpl_error take_windows(struct lpl_simulator *simulator, const struct
 	return LPL_OK;
 }
 
-/* A pattern's visits to the one simulation, now. */
-static enum lpl_error run_visits(struct lpl_simulator *simulator, const struct lpl_step_state *state,
-				 const struct lpl_visit *visit, struct lpl_report *report)
+/* A pattern's visits as references, in stepper->ref.  Returns how many; 0: no memory. */
+static size_t gather_visits(struct lpl_stepper *stepper, const struct lpl_step_state *state,
+			    const struct lpl_visit *visit)
 {
-	struct lpl_stepper *stepper = simulator->stepper;
-	struct lpl_simulation *simulation = simulator->simulation[0];
 	const uint32_t *page = &stepper->patterns.page[state->visit];
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < state->visits; i++) {
 		if (!lpl_reserve(stepper->ref, stepper->ref_room, count + 2 * (size_t)visit[i].again))
-			return no_memory(report);
+			return 0;
 		stepper->ref[count++] = (struct lpl_page_ref){ .page = page[i], .write = visit[i].write };
 		for (unsigned int again = visit[i].again; again > 0; again--, count += 2)
 			memcpy(&stepper->ref[count], &stepper->ref[count - 2], 2 * sizeof(*stepper->ref));
 	}
-	return simulation->run(simulation, stepper->ref, count, report);
+	return count;
 }
 
-/* A pattern that may change the memory. */
-static enum lpl_error run_pattern(struct lpl_simulator *simulator, struct lpl_step_state *state,
-				  const struct lpl_visit *visit, struct lpl_report *report)
+/* To a simulation, now. */
+static enum lpl_error run_visits(const struct lpl_simulator *simulator, size_t number, size_t count,
+				 struct lpl_report *report)
 {
-	const uint64_t since = *simulator->stepper->evictions + 1;
+	struct lpl_simulation *simulation = simulator->simulation[number];
 
-	LPL_TRY(run_visits(simulator, state, visit, report));
-	state->since = since;	/* if it has evicted, that is past */
+	return count == 0 ? no_memory(report) : simulation->run(simulation, simulator->stepper->ref, count, report);
+}
+
+/* To those of which it may change the memory. */
+static enum lpl_error settle(struct lpl_simulator *simulator, uint32_t step, const struct lpl_page_steps *steps,
+			     struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+	const struct lpl_step_state *state = &stepper->patterns.state[step];
+	uint64_t *since = &stepper->since[step * stepper->simulations];
+	size_t count = 0;
+
+	for (size_t i = 0; i < stepper->simulations; i++) {
+		const uint64_t now = *stepper->evictions[i] + 1;
+
+		if (since[i] == now)
+			continue;
+		since[i] = now;		/* if it evicts, that is past */
+		if (count == 0)
+			count = gather_visits(stepper, state, &steps->visit[state->visit]);
+		LPL_TRY(run_visits(simulator, i, count, report));
+	}
 	return LPL_OK;
+}
+
+/* The next pattern comes for the first time, and has settled nowhere. */
+static enum lpl_error learn_settled(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
+				    struct lpl_report *report)
+{
+	struct lpl_stepper *stepper = simulator->stepper;
+	const size_t first = stepper->patterns.known * stepper->simulations;
+
+	if (!lpl_reserve(stepper->since, stepper->since_room, first + stepper->simulations))
+		return no_memory(report);
+	memset(&stepper->since[first], 0, stepper->simulations * sizeof(*stepper->since));
+	return learn(simulator, steps, report);
 }
 
 static enum lpl_error take_settled(struct lpl_simulator *simulator, const struct lpl_page_steps *steps,
 				   struct lpl_report *report)
 {
-	struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
-	const uint64_t *evictions = simulator->stepper->evictions;
+	const struct lpl_step_patterns *patterns = &simulator->stepper->patterns;
 
 	if (simulator->refs > 0)
 		LPL_TRY(lpl_simulator_send(simulator, report));
@@ -340,11 +397,9 @@ static enum lpl_error take_settled(struct lpl_simulator *simulator, const struct
 		const uint32_t step = steps->step[i];
 
 		if (step == patterns->known)
-			LPL_TRY(learn(simulator, steps, report));
+			LPL_TRY(learn_settled(simulator, steps, report));
 		assert(step < patterns->known);
-		if (patterns->state[step].since != *evictions + 1)
-			LPL_TRY(run_pattern(simulator, &patterns->state[step],
-					    &steps->visit[patterns->state[step].visit], report));
+		LPL_TRY(settle(simulator, step, steps, report));
 	}
 	return LPL_OK;
 }
@@ -377,8 +432,8 @@ static enum lpl_error take_stacked(struct lpl_simulator *simulator, const struct
 		assert(step < patterns->known);
 		LPL_TRY(lpl_lru_patterns_takes(&stepper->lru_patterns, step) ?
 			lpl_lru_patterns_step(&stepper->lru_patterns, step, stepper->lru, report) :
-			run_visits(simulator, &patterns->state[step], &steps->visit[patterns->state[step].visit],
-				   report));
+			run_visits(simulator, 0, gather_visits(stepper, &patterns->state[step],
+				   &steps->visit[patterns->state[step].visit]), report));
 	}
 	return LPL_OK;
 }
