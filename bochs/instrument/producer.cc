@@ -65,7 +65,8 @@
  *			not followed, and record_on() finds out code_page.
  *	code_base	other_trace(): what code[] and fetch_page were made with.  The code
  *			segment may have another base when fetch_page is none.
- *	code[]		show_code_page(): pages entered in this window, at this base.
+ *	code[]		show_code_page(): pages entered in this window, at this base; `code` of the
+ *			producer has the indices of those that are not none.
  *	repeated	laplace_repeated(): the present count (with the mode, as the clock has
  *			it) if an instruction goes on that was fetched at repeated_clock, as
  *			the count repeated_first.
@@ -161,8 +162,8 @@ static void settle_fetch(uint64_t latest)
 
 static void forget_code(void)
 {
-	for (auto &code : P->code)
-		code = { LAPLACE_NOWHERE, NULL };
+	while (laplace_producer.codes)
+		P->code[laplace_producer.code[--laplace_producer.codes]] = { LAPLACE_NOWHERE, NULL };
 }
 
 /*
@@ -255,8 +256,13 @@ static void show_code_page(uint64_t page)
 {
 	uint64_t offset = page - P->code_base;
 
-	if ((offset & 0xfff) == 0)
-		P->code[offset >> 12 & (LAPLACE_CODE_PAGES - 1)] = { offset, P->fetch };
+	if ((offset & 0xfff) == 0) {
+		unsigned at = offset >> 12 & (LAPLACE_CODE_PAGES - 1);
+
+		if (laplace_is_nowhere(P->code[at].offset))
+			laplace_producer.code[laplace_producer.codes++] = (uint8_t)at;
+		P->code[at] = { offset, P->fetch };
+	}
 	P->fetch_page = offset;
 	if (laplace.state == LAPLACE_OFF && !takes_images())
 		P->fetch_reach = UINT64_MAX;
@@ -686,7 +692,9 @@ void laplace_stream_attach(struct laplace_processor *p)
 {
 	laplace.processor = p;
 	laplace_producer.many.instr = p->repeated = laplace.exception_at = ~UINT64_C(0);
-	forget_code();
+	for (auto &code : p->code)
+		code = { LAPLACE_NOWHERE, NULL };
+	laplace_producer.codes = 0;
 	for (uint64_t &clock : p->history)
 		clock = LAPLACE_INSTR_MASK;	/* of no instruction */
 	p->code_page = LAPLACE_NOWHERE;

@@ -43,6 +43,8 @@ struct laplace_producer {
 	/* until the code page is entered: fetches after this instruction enter it */
 	uint64_t entered_after;
 	uint64_t repeated_first;	/* an instruction of several counts: its first */
+	uint8_t code[LAPLACE_CODE_PAGES];	/* which pages of code the processor finds */
+	uint32_t codes;
 	/* one instruction that made more references than the history holds */
 	struct {
 		uint64_t instr, clock;
