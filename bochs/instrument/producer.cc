@@ -649,24 +649,49 @@ static __attribute__((noinline)) void other_trace(struct laplace_processor *, ui
 	}
 }
 
+/*
+ * May a page of code that is new in this window be entered at once?  If there is something to do
+ * between two instructions, the next trace comes to other_trace() anyway, as fetch_page is none; but
+ * images, and the bytes of instructions, have to do with each page.  (While nothing is recorded, and where
+ * pages of the code segment do not begin with the address space's, it is other_trace()'s business, too.)
+ */
+static bool enters_at_once(const struct laplace_processor *p)
+{
+	return laplace.state == LAPLACE_ON && !takes_images() && !p->instructions &&
+	       !(p->code_base & 0xfff);
+}
+
+/* What is left of other_trace() then. */
+static __attribute__((noinline)) void enter_other_page(struct laplace_processor *p, uint64_t rip)
+{
+	uint64_t address = p->code_base + rip;
+
+	p->fetch = NULL;
+	p->code_page = address & ~UINT64_C(0xfff);
+	enter_code_page(address, laplace_icount());
+	show_code_page(p->code_page);
+}
+
 void laplace_other_page(struct laplace_processor *p, uint64_t rip, unsigned length)
 {
 	/*
-	 * Mostly it is a page that was here before in this window, and nothing
-	 * special has happened.  This is other_trace() for that case.
+	 * Mostly it is a page that was here before in this window, or comes into it, and nothing
+	 * special has happened.  This is other_trace() for these cases.
 	 */
 	const auto *known = &p->code[rip >> 12 & (LAPLACE_CODE_PAGES - 1)];
 	uint64_t page = rip & ~UINT64_C(0xfff);
 	uint64_t latest = p->clock - LAPLACE_ONE_INSTR, clock = latest;
 
-	if (LAPLACE_UNLIKELY(known->offset != page || laplace_is_nowhere(p->fetch_page) ||
-			     (rip & 0xfff) > LAPLACE_NEAR || !length))
+	if (LAPLACE_UNLIKELY(laplace_is_nowhere(p->fetch_page) || (rip & 0xfff) > LAPLACE_NEAR ||
+			     !length || (known->offset != page && !enters_at_once(p))))
 		return other_trace(p, rip, length);
 	/* the latest instruction's data references follow its fetch */
 	while ((p->history[(uint8_t)clock] ^ latest) < LAPLACE_ONE_INSTR)
 		if (LAPLACE_UNLIKELY(latest - --clock == LAPLACE_HISTORY - 1))
 			return other_trace(p, rip, length);
 	p->fetch->fetch = clock;
+	if (LAPLACE_UNLIKELY(known->offset != page))
+		return enter_other_page(p, rip);
 	p->fetch = known->page;
 	p->fetch_page = page;
 	p->code_page = page + p->code_base;
