@@ -87,6 +87,7 @@ size_t lpl_block_cursor_next(struct lpl_block_cursor *cursor, struct lpl_block_d
 
 struct known_trace {
 	uint32_t number;	/* 0: none is numbered so */
+	unsigned int count;	/* of instructions; a trace may become longer as more of the chunk is decoded */
 	uint64_t prefix[LPL_TRACE_MAX + 1];
 };
 
@@ -95,9 +96,10 @@ static const uint64_t *prefix_of(struct known_trace known[KNOWN_TRACES], uint32_
 {
 	struct known_trace *one = &known[number % KNOWN_TRACES];
 
-	if (one->number != number) {
+	if (one->number != number || one->count != trace->count) {
 		lpl_stream_hash_prefix(trace, one->prefix);
 		one->number = number;
+		one->count = trace->count;
 	}
 	return one->prefix;
 }

@@ -17,8 +17,8 @@
  * where M is what the first visit left and `reach` the deepest of these visits, that of the write included.
  * That is one comparison whenever the pattern comes, and an interval if M is less.
  *
- * Where two visits come again and again (laplace/trace.h), each of these times is as the first of them: the depths are 2 (or 1,
- * if pages are larger), and M is 1 or no less than that.
+ * Where two visits come again and again (laplace/trace.h), the depths are 2, or 1 if pages are larger and both are to one.  After
+ * the first of these times M is 1, by a write that comes each time, or no less than that; so each further time is as the second.
  *
  * So a step costs what its pages cost, a third of its visits.  A pattern of more pages than
  * the front of the stack has is not taken.
@@ -192,6 +192,13 @@ static void count_visit(struct counting *counting, const struct lpl_lru_visit *n
 		*clean_below = 1;
 }
 
+/* Two visits that come so often, in turn. */
+static void count_pair(struct counting *counting, const struct lpl_lru_visit *pair, uint64_t times, struct lpl_curve *curve)
+{
+	for (int i = 0; i < 2; i++)
+		count_visit(counting, &pair[i], times, curve);
+}
+
 static void count_pattern(const struct lpl_lru_patterns *patterns, const struct lpl_lru_pattern *pattern,
 			  struct lpl_curve *curve)
 {
@@ -202,8 +209,9 @@ static void count_pattern(const struct lpl_lru_patterns *patterns, const struct 
 		count_visit(&counting, now, pattern->times, curve);
 		if (now->again == 0)
 			continue;
-		count_visit(&counting, now - 1, pattern->times * now->again, curve);
-		count_visit(&counting, now, pattern->times * now->again, curve);
+		count_pair(&counting, now - 1, pattern->times, curve);
+		if (now->again > 1)
+			count_pair(&counting, now - 1, pattern->times * (now->again - 1), curve);
 	}
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <laplace/repair.h>
 #include <laplace/simulator.h>
 #include <laplace/trace.h>
 
@@ -94,7 +95,7 @@ static void execute(struct guest *guest, unsigned int number)
 	}
 }
 
-/* An instruction that copies from page to page, or back and forth, until it is interrupted. */
+/* An instruction that copies from page to page, or back and forth, until it is interrupted; what is beside it may be written before. */
 static void copy(struct guest *guest)
 {
 	const uint64_t from = 0x10000000 + dice(guest, guest->pages) * 4096;
@@ -102,6 +103,8 @@ static void copy(struct guest *guest)
 	const enum lpl_type type = dice(guest, 4) ? LPL_WRITE : LPL_READ, other = dice(guest, 4) ? LPL_READ : LPL_WRITE;
 
 	fetch(guest, guest->code[0].address, 2);
+	if (dice(guest, 3) == 0)
+		put(guest, LPL_WRITE, from ^ 4096, 8, 0);
 	for (uint64_t times = 1 + dice(guest, 60); times > 0 && guest->refs + 8 < REFS; times--) {
 		put(guest, other, from, 8, 0);
 		put(guest, type, to, 8, 0);
@@ -190,6 +193,7 @@ struct asked {
 static const struct asked asked[] = {
 	{ { "lru" }, { "16,17,40,100" }, 4096, 1 }, { { "lru" }, { "15" }, 4096, 1 },
 	{ { "lru" }, { "all" }, 4096, 1 }, { { "lru" }, { "1,2,3,6,40" }, 4096, 2 }, { { "lru" }, { "all" }, 16384, 2 },
+	{ { "lru" }, { "1,2,3" }, 65536, 1 }, { { "lru" }, { "all" }, 2097152, 1 },
 	{ { "lru" }, { "30" }, 4096, 1 }, { { "opt" }, { "16,20,64" }, 4096, 1 },
 	{ { "lru", "opt" }, { "20,33", "18,70" }, 4096, 2 }, { { "lru", "opt" }, { "all", "all" }, 4096, 1 },
 	{ { "clock" }, { "3" }, 4096, 1 }, { { "clock" }, { "20" }, 4096, 1 }, { { "clock" }, { "60" }, 4096, 2 },
@@ -338,14 +342,18 @@ static void not_for_all(void **state)
 /* So many that its ops are not kept, either (codec/block_decode.h). */
 enum { LONG = 5 << 19, SHORT = 1000 };
 
-/* One instruction that reads, again and again: first from another page each time, a whole chunk of that. */
+/*
+ * One instruction that reads, again and again: first from another page each time, a whole chunk of that.  At the chunk's end,
+ * when what it began with is no longer kept, the code goes on to a second one.
+ */
 static struct lpl_ref repeated(size_t i)
 {
 	const uint64_t data = UINT64_C(0x10000000) + (i < LONG ? i / 2 * 4096 : 0);
+	const uint64_t code = UINT64_C(0x400000) + (i < LONG && i >= LONG - 100 && i / 2 % 2 != 0 ? 4 : 0);
 
 	return (struct lpl_ref){
 		.ref = i + 1, .instr = i / 2 + 1, .cycle = i / 2 + 8, .space = 1, .length = 4,
-		.address = i % 2 == 0 ? 0x400000 : data, .type = i % 2 == 0 ? LPL_FETCH : LPL_READ
+		.address = i % 2 == 0 ? code : data, .type = i % 2 == 0 ? LPL_FETCH : LPL_READ
 	};
 }
 
@@ -365,6 +373,7 @@ static void not_without_end(void **state)
 	struct lpl_report report = { .error = LPL_OK };
 	struct lpl_meta *meta = lpl_meta_new();
 	size_t count, plain = 0, stepped = 0;
+	struct lpl_repaired repaired;
 	const struct lpl_event *event;
 	const struct lpl_ref *refs;
 	struct lpl_reader *reader;
@@ -410,6 +419,10 @@ static void not_without_end(void **state)
 		is_repeated(refs, count, plain);
 	}
 	lpl_reader_close(reader);
+
+	check(lpl_repair(in_directory("long.lpl"), &(struct lpl_repair_options){ .output = NULL }, &repaired, &report), &report);
+	assert_int_equal(repaired.losses, 0);
+	assert_int_equal(repaired.refs, LONG + SHORT);
 }
 
 int main(void)
