@@ -234,9 +234,10 @@ int main(int argc, char **argv)
 {
 	struct pages pages = { 0 };
 	uint64_t misses, sum;
-	uint32_t size;
+	unsigned long size;
+	char *end;
 
-	if (argc != 3 || (size = (uint32_t)strtoul(argv[2], NULL, 10)) == 0) {
+	if (argc != 3 || (size = strtoul(argv[2], &end, 10)) == 0 || *end != '\0' || size > UINT32_MAX) {
 		fputs("usage: limits TRACE SIZE\n", stderr);
 		return 2;
 	}
@@ -244,10 +245,10 @@ int main(int argc, char **argv)
 	if (pages.count == 0)
 		die("the trace has no references");
 	printf("references %zu\npages %" PRIu32 "\n", pages.count, pages.distinct);
-	sum = measure("store", store, &pages, size);
-	sum += measure("load", add_up, &pages, size);
-	sum += measure("stamp", stamp, &pages, size);
-	misses = measure("lru", lru, &pages, size);
+	sum = measure("store", store, &pages, (uint32_t)size);
+	sum += measure("load", add_up, &pages, (uint32_t)size);
+	sum += measure("stamp", stamp, &pages, (uint32_t)size);
+	misses = measure("lru", lru, &pages, (uint32_t)size);
 	printf("misses %" PRIu64 "\nsum %" PRIu64 "\n", misses, sum);
 	free(pages.number);
 	return 0;
