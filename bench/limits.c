@@ -12,7 +12,7 @@
  *	stamp	and its time of last use is stored, in a table
  *	lru	and a list of SIZE pages is kept in order of use, and misses are counted: all of LRU but what a trace is
  *
- * and `misses`, how many the last one counted, so that its result can be compared.
+ * and what it came to, which is for `lru` how many misses there were.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 
 #include <laplace/trace.h>
 
-enum { ROUNDS = 3, RING = 1 << 17, PAGE_SHIFT = 12 };
+enum { ROUNDS = 5, RING = 1 << 17, PAGE_SHIFT = 12 };
 
 struct pages {
 	uint32_t *number;	/* of each reference */
@@ -211,29 +211,35 @@ static uint64_t lru(const struct pages *pages, uint32_t size)
 	return misses;
 }
 
-static uint64_t measure(const char *what, uint64_t (*work)(const struct pages *pages, uint32_t size),
-			const struct pages *pages, uint32_t size)
-{
-	double least = 0;
-	uint64_t result = 0;
+static const struct work {
+	const char *what;
+	uint64_t (*run)(const struct pages *pages, uint32_t size);
+} works[] = { { "store", store }, { "load", add_up }, { "stamp", stamp }, { "lru", lru } };
+enum { WORKS = sizeof(works) / sizeof(works[0]) };
 
-	for (int i = 0; i < ROUNDS; i++) {
+/* Round after round, so that what the machine does meanwhile with so much memory is the same for all. */
+static void measure(const struct pages *pages, uint32_t size)
+{
+	double least[WORKS] = { 0 };
+	uint64_t result[WORKS];
+
+	for (int i = 0; i < ROUNDS * WORKS; i++) {
 		const double begin = seconds();
 
-		result = work(pages, size);
+		result[i % WORKS] = works[i % WORKS].run(pages, size);
 		const double taken = seconds() - begin;
 
-		if (i == 0 || taken < least)
-			least = taken;
+		if (i < WORKS || taken < least[i % WORKS])
+			least[i % WORKS] = taken;
 	}
-	printf("%s %.4f\n", what, least / (double)pages->count * 1e9);
-	return result;
+	for (int i = 0; i < WORKS; i++)
+		printf("%s %.4f\nresult of %s %" PRIu64 "\n", works[i].what, least[i] / (double)pages->count * 1e9,
+		       works[i].what, result[i]);
 }
 
 int main(int argc, char **argv)
 {
 	struct pages pages = { 0 };
-	uint64_t misses, sum;
 	unsigned long size;
 	char *end;
 
@@ -245,11 +251,7 @@ int main(int argc, char **argv)
 	if (pages.count == 0)
 		die("the trace has no references");
 	printf("references %zu\npages %" PRIu32 "\n", pages.count, pages.distinct);
-	sum = measure("store", store, &pages, (uint32_t)size);
-	sum += measure("load", add_up, &pages, (uint32_t)size);
-	sum += measure("stamp", stamp, &pages, (uint32_t)size);
-	misses = measure("lru", lru, &pages, (uint32_t)size);
-	printf("misses %" PRIu64 "\nsum %" PRIu64 "\n", misses, sum);
+	measure(&pages, (uint32_t)size);
 	free(pages.number);
 	return 0;
 }
