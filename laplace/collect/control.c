@@ -375,14 +375,15 @@ static struct client *find_room(struct lpl_control *c)
 	return room;
 }
 
-static bool is_leaving(struct lpl_control *c)
+/* A flag that another thread sets. */
+static bool is_set(struct lpl_control *c, const bool *flag)
 {
-	bool leaving;
+	bool set;
 
 	pthread_mutex_lock(&c->lock);
-	leaving = c->leaving;
+	set = *flag;
 	pthread_mutex_unlock(&c->lock);
-	return leaving;
+	return set;
 }
 
 static void welcome(struct lpl_control *c)
@@ -438,7 +439,7 @@ static void wait_and_serve(struct lpl_control *c, int milliseconds)
 		fd[i] = (struct pollfd){ c->client[i].fd, interest(&c->client[i]), 0 };
 	fd[CLIENTS] = (struct pollfd){ c->wake, POLLIN, 0 };
 	/* those that connect now are for the other program */
-	fd[CLIENTS + 1] = (struct pollfd){ is_leaving(c) ? -1 : c->socket.fd, POLLIN, 0 };
+	fd[CLIENTS + 1] = (struct pollfd){ is_set(c, &c->leaving) ? -1 : c->socket.fd, POLLIN, 0 };
 	if (poll(fd, CLIENTS + 2, milliseconds) < 0)
 		return;
 	for (int i = 0; i < CLIENTS; i++) {
@@ -447,7 +448,7 @@ static void wait_and_serve(struct lpl_control *c, int milliseconds)
 	}
 	if (fd[CLIENTS].revents && read(c->wake, &woken, sizeof(woken)) < 0)
 		return;
-	if (fd[CLIENTS + 1].revents && !is_leaving(c))
+	if (fd[CLIENTS + 1].revents && !is_set(c, &c->leaving))
 		welcome(c);
 }
 
@@ -465,16 +466,6 @@ static int look_at_desk(struct lpl_control *c)
 	pthread_mutex_unlock(&c->lock);
 	/* what was answered waits for a flush */
 	return state == WAITING || state == ANSWERED ? POKE_MS : -1;
-}
-
-static bool is_closed(struct lpl_control *c)
-{
-	bool closed;
-
-	pthread_mutex_lock(&c->lock);
-	closed = c->closed;
-	pthread_mutex_unlock(&c->lock);
-	return closed;
 }
 
 /* The clients that still wait for something get a reply: done, if it was the end. */
@@ -509,7 +500,7 @@ static void *run(void *argument)
 {
 	struct lpl_control *c = argument;
 
-	while (!is_closed(c))
+	while (!is_set(c, &c->closed))
 		wait_and_serve(c, look_at_desk(c));
 	clear_desk(c);
 	send_end(c);

@@ -13,12 +13,13 @@
  *   LEAST_WINDOW: the reduction window:K (reduce/window.c argues why it is exact from K pages on),
  *   with windows of patterns here (step_window.c).
  *
- * - SETTLED, if there are MOST_SETTLED simulations at most, and a page that is hit once more before the next eviction leaves each memory that there is as it was: under a policy that does not look at hits (FIFO, RANDOM), and under CLOCK, where a
- *   hit sets a bit that only the hand clears, which moves at evictions.  A pattern
- *   that came without an eviction since it began has all its pages in memory, those it writes
- *   dirty, and their bits set; until the next eviction it changes nothing.  Each memory has its own evictions.  (That of references to one
- *   page in a row all but the first are no hits does not matter: after the first, hit or
- *   admitted, the bit is set.)
+ * - SETTLED, if there are MOST_SETTLED simulations at most, and a page that is hit once more before
+ *   the next eviction leaves each memory that there is as it was: under a policy that does not look at
+ *   hits (FIFO, RANDOM), and under CLOCK, where a hit sets a bit that only the hand clears, which moves at
+ *   evictions.  A pattern that came without an eviction since it began has all its pages in memory, those
+ *   it writes dirty, and their bits set; until the next eviction it changes nothing.  Each memory has its
+ *   own evictions.  (That of references to one page in a row all but the first are no hits does not
+ *   matter: after the first, hit or admitted, the bit is set.)
  *
  * - STACKED, if there is one simulation, and it is LRU at sizes for which windows will not do: by first visits
  *   (lru_patterns.c).
