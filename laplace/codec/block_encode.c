@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Packing blocks, one by one.  Those that are in everything as expected do not get here
+ * Packing blocks, one by one.  Those that are as they were before mostly do not get here
  * (block_words.c).
  */
 #include <assert.h>
@@ -103,8 +103,7 @@ uint32_t lpl_block_find_token(const struct lpl_block_model *model, uint32_t next
 	return next;
 }
 
-/* A token, which is known or the next one to be known. */
-static void put_token(struct lpl_block_encoder *encoder, uint32_t token)
+void lpl_block_encode_token(struct lpl_block_encoder *encoder, uint32_t token)
 {
 	struct lpl_block_model *model = &encoder->model;
 	const struct lpl_successor *after = &model->after[model->context];
@@ -246,14 +245,15 @@ static void put_codes(struct lpl_block_encoder *encoder, const struct lpl_block 
 /* ---- their addresses ---- */
 
 void lpl_block_encode_miss(struct lpl_block_encoder *encoder, struct lpl_site *site,
-			   uint64_t address, uint64_t near, uint64_t far)
+			   uint64_t word, uint64_t near, uint64_t far)
 {
 	struct lpl_bytes *misses = &encoder->column[LPL_BLOCK_MISSES];
+	const uint64_t address = word & LPL_ADDRESS_MASK;
 	uint64_t from_last, from_near, distance;
-	unsigned int how = 0, bytes = 0;
+	unsigned int how = 0, bytes;
 
 	put_gap(encoder, LPL_BLOCK_HITS);
-	while (how < LPL_PREDICTIONS && lpl_predict(site, how, near, far) != address)
+	while (how < LPL_PREDICTIONS && !lpl_is_at(site, how, near, far, address))
 		how++;
 	if (how < LPL_PREDICTIONS) {
 		put_byte(encoder, LPL_BLOCK_MISSES, how);
@@ -263,12 +263,13 @@ void lpl_block_encode_miss(struct lpl_block_encoder *encoder, struct lpl_site *s
 	from_last = lpl_fold(address - site->word);
 	from_near = lpl_fold(address - near);
 	distance = from_near < from_last ? from_near : from_last;
-	while (distance >> (8 * bytes) != 0)
-		bytes++;
+	bytes = distance ? (71U - (unsigned int)__builtin_clzll(distance)) / 8 : 0;
 	put_byte(encoder, LPL_BLOCK_MISSES, LPL_MISS(from_near < from_last, bytes));
-	for (; bytes > 0; bytes--, distance >>= 8)
-		misses->byte[misses->size++] = (uint8_t)distance;
-	assert(misses->size <= misses->room);
+	/* all of it; what is not used of it is overwritten */
+	assert(misses->size + sizeof(distance) <= misses->room);
+	distance = htole64(distance);
+	memcpy(&misses->byte[misses->size], &distance, sizeof(distance));
+	misses->size += bytes;
 	lpl_site_update(site, LPL_PREDICTIONS, address, near, far);
 }
 
@@ -333,11 +334,11 @@ bool lpl_block_encode(struct lpl_block_encoder *encoder, uint32_t *token, uint32
 		return false;
 	if (*token == LPL_TOKEN_NONE) {
 		*token = (uint32_t)model->tokens;
-		put_token(encoder, *token);
+		lpl_block_encode_token(encoder, *token);
 		if (!put_definition(encoder, trace, code, block))
 			return false;
 	} else {
-		put_token(encoder, *token);
+		lpl_block_encode_token(encoder, *token);
 	}
 	return put_data(encoder, *token, block, low);
 }
@@ -349,7 +350,7 @@ bool lpl_block_encode_loose(struct lpl_block_encoder *encoder, const uint64_t *w
 
 	if (!lpl_block_room(encoder, words))
 		return false;
-	put_token(encoder, LPL_TOKEN_LOOSE);
+	lpl_block_encode_token(encoder, LPL_TOKEN_LOOSE);
 	return put_data(encoder, LPL_TOKEN_LOOSE, &block, low);
 }
 
@@ -361,7 +362,7 @@ bool lpl_block_encode_state(struct lpl_block_encoder *encoder, unsigned int mask
 
 	if (!lpl_block_room(encoder, 0))
 		return false;
-	put_token(encoder, LPL_TOKEN_STATE - 1 + mask);
+	lpl_block_encode_token(encoder, LPL_TOKEN_STATE - 1 + mask);
 	for (int i = 0; i < 3; i++) {
 		if (mask & bit[i])
 			put_number(encoder, LPL_BLOCK_STATES, lpl_zigzag(by[i]));
@@ -381,7 +382,7 @@ bool lpl_block_encode_any(struct lpl_block_encoder *encoder, const struct lpl_re
 
 	if (!lpl_block_room(encoder, 0))
 		return false;
-	put_token(encoder, LPL_TOKEN_ANY);
+	lpl_block_encode_token(encoder, LPL_TOKEN_ANY);
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
 		put_number(encoder, LPL_BLOCK_STATES, field[i]);
 	lpl_block_encoder_took(encoder, LPL_ANY_OP_WORDS);

@@ -89,12 +89,14 @@ bool lpl_block_encode_state(struct lpl_block_encoder *encoder, unsigned int mask
 /* A reference with all its fields, less what was expected of them. */
 bool lpl_block_encode_any(struct lpl_block_encoder *encoder, const struct lpl_ref *ref,
 			  uint64_t instr, uint64_t offset, uint64_t number);
+/* What is next in the chunk: a token, which is known or the next one to be known. */
+void lpl_block_encode_token(struct lpl_block_encoder *encoder, uint32_t token);
 /*
- * A data reference at `address` that is not where its site's kind says, after those at `near` and,
+ * A data reference, at the address in `word`, that is not where its site's kind says, after those at `near` and,
  * before it, `far`; the column of misses has room.  Its site learns of it.
  */
 void lpl_block_encode_miss(struct lpl_block_encoder *encoder, struct lpl_site *site,
-			   uint64_t address, uint64_t near, uint64_t far);
+			   uint64_t word, uint64_t near, uint64_t far);
 
 /* The chunk ends; the columns are as large as this. */
 void lpl_block_encoder_end(struct lpl_block_encoder *encoder, size_t size[LPL_BLOCK_COLUMNS]);

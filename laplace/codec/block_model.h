@@ -63,23 +63,19 @@ static inline size_t lpl_site_of(size_t n)
 }
 
 struct lpl_token {
-	uint32_t trace;		/* number in the chunk */
-	uint8_t first, fetched;
-	uint16_t listed;	/* data references expected of it */
 	uint32_t sites;		/* index of its first one */
-	uint32_t site_room;
-	uint32_t follower;	/* the token after it when it was last mispredicted */
+	uint16_t listed;	/* data references expected of it */
+	uint8_t first, fetched;
 
 	union {
 		struct {
 			/* for the writer alone (block_packer.h): of such a block as it is expected */
-			uint32_t next;		/* another token of its trace; 0: none */
 			uint32_t word[2];	/* the trace's in its word, in supervisor and user mode, or NONE */
 			uint32_t times[2];	/* how often it occurred so, in either */
+			uint64_t fetch_hash, fetch_power;
 			uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
 			uint8_t supervisors;	/* of those, when in user mode */
 			uint8_t reserved[3];
-			uint64_t fetch_hash, fetch_power;
 		};
 		struct {
 			/* for a reader of steps alone (block_steps.h): the pattern of its last block, plus 1, and
@@ -92,6 +88,11 @@ struct lpl_token {
 			uint64_t space;
 		};
 	};
+
+	uint32_t next;		/* for the writer: another token of its trace; 0: none */
+	uint32_t trace;		/* number in the chunk */
+	uint32_t site_room;
+	uint32_t follower;	/* the token after it when it was last mispredicted */
 };
 
 /* The predictor's entry for a context, the last few tokens: which token follows. */
@@ -187,14 +188,27 @@ static inline unsigned int lpl_kind(const struct lpl_site *site)
 	return (unsigned int)(site->difference[LPL_PREDICT_STEP] >> LPL_WORD_ADDRESS_BITS);
 }
 
-/* Where the site's reference is by that prediction, after those at `near` and, before it, `far`. */
-static inline uint64_t lpl_predict(const struct lpl_site *site, unsigned int prediction,
-				   uint64_t near, uint64_t far)
+/* Where the site's reference is by that prediction, after those at `near` and, before it, `far`: in the address's bits. */
+static inline uint64_t lpl_predict_bits(const struct lpl_site *site, unsigned int prediction,
+					uint64_t near, uint64_t far)
 {
 	uint64_t from = prediction == LPL_PREDICT_NEAR ? near :
 			prediction == LPL_PREDICT_FAR ? far : site->word;
 
-	return (from + site->difference[prediction]) & LPL_ADDRESS_MASK;
+	return from + site->difference[prediction];
+}
+
+static inline uint64_t lpl_predict(const struct lpl_site *site, unsigned int prediction,
+				   uint64_t near, uint64_t far)
+{
+	return lpl_predict_bits(site, prediction, near, far) & LPL_ADDRESS_MASK;
+}
+
+/* Is it at `address`?  Of all three only the address's bits count. */
+static inline bool lpl_is_at(const struct lpl_site *site, unsigned int prediction, uint64_t near,
+			     uint64_t far, uint64_t address)
+{
+	return (lpl_predict_bits(site, prediction, near, far) - address) << (64 - LPL_WORD_ADDRESS_BITS) == 0;
 }
 
 /* Mispredicted: it is at `address`, which was written as `how` says. */

@@ -22,7 +22,9 @@ void lpl_block_packer_free(struct lpl_block_packer *packer)
 {
 	lpl_block_encoder_free(&packer->encoder);
 	free(packer->trace);
+	free(packer->in_chunk);
 	packer->trace = NULL;
+	packer->in_chunk = NULL;
 }
 
 bool lpl_block_packer_begin(struct lpl_block_packer *packer)
@@ -71,21 +73,24 @@ enum lpl_error lpl_block_packer_define(struct lpl_block_packer *packer, uint32_t
 {
 	struct lpl_token *tokens = packer->encoder.model.token;
 	struct lpl_packed_trace *entry;
+	struct lpl_chunk_trace *in_chunk;
 
 	if (number > packer->traces || number >= LPL_TRACES_MAX || !lpl_trace_is_valid(trace))
 		return lpl_fail(report, LPL_ERR_USAGE, "instruction trace %u is not valid",
 				(unsigned int)number);
 	if (number == packer->traces) {
-		if (!lpl_reserve(packer->trace, packer->trace_room, number))
+		if (!lpl_reserve(packer->trace, packer->trace_room, number) ||
+		    !lpl_reach(packer->in_chunk, packer->in_chunk_room, number))
 			return no_memory(report);
-		packer->trace[packer->traces++].chunk = 0;
+		packer->in_chunk[packer->traces++].chunk = 0;
 	}
 	entry = &packer->trace[number];
+	in_chunk = &packer->in_chunk[number];
 	/* one that only got longer keeps what was learned of it */
-	if (entry->chunk == packer->chunk && !goes_on(&entry->code, trace)) {
-		for (uint32_t i = entry->token; i != LPL_TOKEN_NONE; i = tokens[i].next)
+	if (in_chunk->chunk == packer->chunk && !goes_on(&entry->code, trace)) {
+		for (uint32_t i = in_chunk->token; i != LPL_TOKEN_NONE; i = tokens[i].next)
 			forget_token(&tokens[i]);
-		entry->chunk = 0;
+		in_chunk->chunk = 0;
 	}
 	entry->code = *trace;
 	lpl_stream_hash_prefix(trace, entry->hash);
@@ -213,11 +218,12 @@ static void prepare_words(struct lpl_block_packer *packer, uint32_t number,
 	token->word[packer->state.user] = block->trace + 1;
 }
 
-static enum lpl_error pack_block(struct lpl_block_packer *packer, struct lpl_packed_trace *entry,
+static enum lpl_error pack_block(struct lpl_block_packer *packer, const struct lpl_packed_trace *entry,
 				 const struct lpl_block *block, const struct lpl_block_data *data,
 				 struct lpl_report *report)
 {
 	struct lpl_block_model *model = &packer->encoder.model;
+	struct lpl_chunk_trace *in_chunk = &packer->in_chunk[block->trace];
 	const struct lpl_block_state *state = &packer->packed.state;
 	uint64_t instr = packer->next_instr, ref = packer->packed.ref;
 	size_t fetches = block->fetched;
@@ -233,22 +239,22 @@ static enum lpl_error pack_block(struct lpl_block_packer *packer, struct lpl_pac
 		last = instr + data->offset;
 	if (!advance(packer, first, last, fetches + data->count))
 		return out_of_order(packer, report);
-	if (entry->chunk != packer->chunk) {
-		entry->chunk = packer->chunk;
-		entry->number = (uint32_t)model->traces;
-		entry->token = LPL_TOKEN_NONE;
+	if (in_chunk->chunk != packer->chunk) {
+		in_chunk->chunk = packer->chunk;
+		in_chunk->number = (uint32_t)model->traces;
+		in_chunk->token = LPL_TOKEN_NONE;
 	}
-	token = lpl_block_find_token(model, entry->token, entry->number, block);
+	token = lpl_block_find_token(model, in_chunk->token, in_chunk->number, block);
 	if (token != LPL_TOKEN_NONE)
 		expected = lpl_block_is_expected(model, &model->token[token], block,
 						 (uint8_t)instr);
 	known = token != LPL_TOKEN_NONE;
-	if (!lpl_block_encode(&packer->encoder, &token, entry->number, &entry->code, block,
+	if (!lpl_block_encode(&packer->encoder, &token, in_chunk->number, &entry->code, block,
 			      (uint8_t)instr))
 		return no_memory(report);
 	if (!known) {
-		model->token[token].next = entry->token;
-		entry->token = token;
+		model->token[token].next = in_chunk->token;
+		in_chunk->token = token;
 	}
 	prepare_words(packer, token, entry, block, data, expected);
 	if (!packer->hashed_before)
@@ -263,7 +269,7 @@ static enum lpl_error pack_block(struct lpl_block_packer *packer, struct lpl_pac
 enum lpl_error lpl_block_packer_block(struct lpl_block_packer *packer, const struct lpl_block *block,
 				    struct lpl_report *report)
 {
-	struct lpl_packed_trace *entry;
+	const struct lpl_packed_trace *entry;
 	struct lpl_block_data data;
 
 	if (block->trace >= packer->traces)

@@ -14,9 +14,13 @@
 /* A trace of the dictionary. */
 struct lpl_packed_trace {
 	struct lpl_instruction_trace code;
+	uint64_t hash[LPL_TRACE_MAX + 1];	/* of its first fetches (stream_hash.h) */
+};
+
+/* And what a chunk has of it: what is looked at for each block is kept together. */
+struct lpl_chunk_trace {
 	uint32_t chunk, number;		/* it has that number in that chunk */
 	uint32_t token;			/* of a block of it there; the next one has others */
-	uint64_t hash[LPL_TRACE_MAX + 1];	/* of its first fetches (stream_hash.h) */
 };
 
 struct lpl_block_packer {
@@ -24,7 +28,8 @@ struct lpl_block_packer {
 	struct lpl_stream_hash hash;
 	bool hashed_before;		/* its input is hashed before it becomes blocks */
 	struct lpl_packed_trace *trace;	/* owned */
-	size_t traces, trace_room;
+	struct lpl_chunk_trace *in_chunk;	/* of each; owned */
+	size_t traces, trace_room, in_chunk_room;
 	uint32_t chunk;			/* counts them, from 1 */
 	struct lpl_block_position begin;	/* of this chunk */
 	struct lpl_block_position packed;	/* where its reader is */
