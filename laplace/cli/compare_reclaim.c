@@ -11,7 +11,7 @@
 struct options {
 	struct python_words words;
 	char **program;
-	unsigned int jobs;
+	unsigned int jobs, repeat;
 	bool json;
 	enum cli_when progress;
 };
@@ -42,6 +42,10 @@ static const struct cli_option option_table[] = {
 	{ "lru", CLI_LIST, .argument = "LIST", .words = "lists generations", .standard = "lists,generations",
 	  .help = "Which LRU the kernel has, each in turn: lists, an active and an inactive one, generations "
 	  "(lru_gen) (%d)" },
+	{ "repeat", CLI_NUMBER, CLI_INTO(struct options, repeat), .argument = "N", .least = 1, .most = 100,
+	  .wrong = "%n: '%s' is not a number from %l to %m", .standard = "1",
+	  .help = "Guests for each setting, that differ in their --seed and a little in the moment at which the program "
+	  "begins (%d)" },
 	{ "output", CLI_DIRECTORY, 'o', .argument = "DIR",
 	  .help = "The directory of results (PROGRAM.reclaim)" },
 	{ "jobs", CLI_NUMBER, 'J', CLI_INTO(struct options, jobs), .argument = "N", .least = 1, .most = 1024,

@@ -2,6 +2,7 @@
 """One program in guests with little memory, under both kinds of LRU, and what would have been best
 (docs/reclaim.md).
 
-Each combination of what is asked for is a run, and a judgement of its trace by `laplace regret` (runs), made
-and kept as a campaign's jobs are; the numbers of all of them are rows (rows), shown as text and as a page (page).
+Each combination of what is asked for is a run, or several, and a judgement of each trace by `laplace regret` (runs),
+made and kept as a campaign's jobs are; the numbers of each are a row (rows), and those of a setting's runs are summed
+up (summary), as text and as a page (page).
 """

@@ -10,7 +10,7 @@ from laplace.campaign.inputs import Inputs
 from laplace.campaign.jobs import State
 from laplace.campaign.runner import Runner, signal_name
 from laplace.campaign.store import Store
-from laplace.compare_reclaim import page, rows
+from laplace.compare_reclaim import page, rows, summary
 from laplace.compare_reclaim.runs import Runs
 from laplace.say import DAMAGED, DONE, FAILED, Failure, wrong
 
@@ -24,15 +24,17 @@ def _list(runs: Runs) -> str:
 def _show(runs: Runs, store: Store, program: list[str], json: bool) -> int:
     table, command = rows.rows(runs, store), shlex.join(program)
     store.replace("table.csv", rows.csv(table))
-    whole = {"program": [say.escaped(word) for word in program], "rows": table}
+    settings = summary.summaries(table)
+    whole = {"program": [say.escaped(word) for word in program], "rows": table,
+             "settings": [summary.as_json(setting) for setting in settings]}
     store.replace("table.json", say.json_text(whole, 1) + "\n")
-    store.replace("report.html", page.page(table, command))
+    store.replace("report.html", page.page(settings, command))
     if json:
         say.put(say.json_text(whole, 2) + "\n")
     else:
         where = store.directory
         shown = say.shown(f"{where}/table.csv has all numbers, {where}/report.html shows them")
-        say.put(f"{rows.text(table)}{shown}\n")
+        say.put(f"{summary.text(settings)}{shown}\n")
     states = {row["state"] for row in table}
     return DAMAGED if State.DAMAGED.value in states else DONE if states == {"done"} else FAILED
 

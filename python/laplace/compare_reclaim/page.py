@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A comparison as one page of HTML that needs nothing else: a picture for each of some numbers, over memory,
-with a line for each kind of LRU and swappiness; and all numbers.
+with a line for each kind of LRU and swappiness, through the middle of its guests, and bars from the least to the
+most; and all numbers.
 """
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import math
 from typing import Iterable, NamedTuple
 
 from laplace import say
-from laplace.compare_reclaim.rows import HEADS, Row, cells
+from laplace.compare_reclaim.summary import HEADS, Spread, Summary, cells, shown
 from laplace.pages import document, escaped
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 560, 320, 70, 20, 20, 45
@@ -23,6 +24,9 @@ class _Picture(NamedTuple):
     name: str
     unit: float = 1             # what it is divided by
     optimal: bool = False       # with OPT's, thin
+
+    def of(self, summary: Summary) -> Spread:
+        return Spread(*(value / self.unit for value in summary.numbers[self.name]))
 
 
 _PICTURES = (
@@ -67,12 +71,21 @@ def _axes(field: _Field, memories: list[int]) -> str:
     return text + f'<text x="{(_LEFT + _WIDTH) / 2}" y="{_HEIGHT - 6}" {middle}>MiB for the program</text>\n'
 
 
-def _line(field: _Field, points: list[tuple[int, float]], style: str, dots: bool) -> str:
+def _line(field: _Field, points: list[tuple[int, float]], style: str) -> str:
     path = "M" + "L".join(f"{field.x(memory)} {field.y(value)}" for memory, value in points)
-    text = f'<path d="{path}" fill="none" {style}/>\n'
-    for memory, value in points if dots else ():
-        text += (f'<circle cx="{field.x(memory)}" cy="{field.y(value)}" r="3" fill="#fff" {style}><title>{memory} MiB: '
-                 f"{value:.10g}</title></circle>\n")
+    return f'<path d="{path}" fill="none" {style}/>\n'
+
+
+def _points(field: _Field, points: list[tuple[int, Spread]], lru: str, style: str) -> str:
+    """With a bar where there is anything between the least and the most; one shows through another."""
+    text = ""
+    for memory, spread in points:
+        x, title = field.x(memory), f"{memory} MiB: {shown(spread, '{:.10g}'.format)}"
+        if spread.least != spread.most:
+            text += (f'<path d="M{x} {field.y(spread.least)}V{field.y(spread.most)}" stroke="{_COLOURS[lru]}"'
+                     ' stroke-width="6" stroke-opacity="0.3"/>\n')
+        text += (f'<circle cx="{x}" cy="{field.y(spread.median)}" r="3" fill="#fff" {style}><title>{title}</title>'
+                 "</circle>\n")
     return text
 
 
@@ -81,28 +94,29 @@ def _stroke(lru: str, swappiness: int) -> str:
     return f'stroke="{_COLOURS[lru]}" stroke-dasharray="{_DASHES[swappiness % len(_DASHES)]}"'
 
 
-def _draw(picture: _Picture, table: list[Row]) -> str:
-    memories = sorted({row["memory"] for row in table})
-    values = [row[picture.name] / picture.unit for row in table]
-    field = _Field(memories, max(values))
+def _draw(picture: _Picture, done: list[Summary]) -> str:
+    memories = sorted({summary.setting.memory for summary in done})
+    field = _Field(memories, max(picture.of(summary).most for summary in done))
     text = (f'<figure><figcaption>{picture.title}</figcaption>\n<svg viewBox="0 0 {_WIDTH} {_HEIGHT}"'
             f' role="img" aria-label="{picture.title}" font-size="12">\n{_axes(field, memories)}')
-    swappinesses = sorted({row["swappiness"] for row in table})
+    swappinesses = sorted({summary.setting.swappiness for summary in done})
     for lru, (i, swappiness) in itertools.product(_COLOURS, enumerate(swappinesses)):
-        some = sorted((row for row in table if (row["lru"], row["swappiness"]) == (lru, swappiness)),
-                      key=lambda row: row["memory"])
+        some = sorted((summary for summary in done if summary.setting[1:] == (lru, swappiness)),
+                      key=lambda summary: summary.setting.memory)
         if not some:
             continue
         style = f'{_stroke(lru, i)} stroke-width='
-        points = [(row["memory"], row[picture.name] / picture.unit) for row in some]
-        text += _line(field, points, style + '"2"', True)
+        points = [(summary.setting.memory, picture.of(summary)) for summary in some]
+        text += _line(field, [(memory, spread.median) for memory, spread in points], style + '"2"')
+        text += _points(field, points, lru, style + '"2"')
         if picture.optimal:
-            text += _line(field, [(row["memory"], row["optimal"]) for row in some], style + '"0.8"', False)
+            optimal = [(summary.setting.memory, summary.numbers["optimal"].median) for summary in some]
+            text += _line(field, optimal, style + '"0.8"')
     return text + "</svg></figure>\n"
 
 
-def _legend(table: list[Row]) -> str:
-    swappinesses = sorted({row["swappiness"] for row in table})
+def _legend(done: list[Summary]) -> str:
+    swappinesses = sorted({summary.setting.swappiness for summary in done})
     text = ""
     for lru, (i, swappiness) in itertools.product(_COLOURS, enumerate(swappinesses)):
         of = f", swappiness {swappiness}" if len(swappinesses) > 1 else ""
@@ -111,18 +125,19 @@ def _legend(table: list[Row]) -> str:
     return f"<p>{text}</p>\n"
 
 
-def _table(table: list[Row]) -> str:
+def _table(settings: list[Summary]) -> str:
     def line(cell: str, values: Iterable[str]) -> str:
         return "<tr>" + "".join(f"<{cell}>{escaped(value)}</{cell}>" for value in values) + "</tr>\n"
 
-    return "<table>" + line("th", HEADS) + "".join(line("td", cells(row)) for row in table) + "</table>\n"
+    return "<table>" + line("th", HEADS) + "".join(line("td", cells(summary)) for summary in settings) + "</table>\n"
 
 
-def page(table: list[Row], command: str) -> str:
-    done = [row for row in table if "evicted" in row]
+def page(settings: list[Summary], command: str) -> str:
+    done = [summary for summary in settings if summary.numbers]
     pictures = "".join(_draw(picture, done) for picture in _PICTURES) if done else ""
     legend = _legend(done) if done else ""
     return document(f"Reclaim: {command}", (
-        f'<p class="dim">{len(done)} of {len(table)} runs are done; laplace {say.version}.  docs/reclaim.md of'
+        f'<p class="dim">{sum(summary.done for summary in settings)} of'
+        f' {sum(len(summary.states) for summary in settings)} runs are done; laplace {say.version}.  docs/reclaim.md of'
         f' Laplace says what each number means.</p>\n{legend}<div class="curves">\n{pictures}</div>\n'
-        + _table(table)))
+        + _table(settings)))

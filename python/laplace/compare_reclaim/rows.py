@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The numbers of a comparison: a row for each setting, of what the guest's kernel counted while the program
-ran, and of what `laplace regret` says.  docs/reclaim.md defines them.  A row has no numbers where there is no
-result.
+"""The numbers of a comparison: a row for each guest, of what its kernel counted while the program ran, and of
+what `laplace regret` says.  docs/reclaim.md defines them.  A row has no numbers where there is no result.
 """
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
 from laplace.campaign.jobs import Job, State
 from laplace.campaign.results import complain_of_damage, read_printed
@@ -23,27 +22,9 @@ _RECLAIMERS = ("kswapd", "direct", "cgroup", "other")
 Row = dict[str, Any]
 
 
-class Column(NamedTuple):
-    name: str
-    head: str                           # in the text
-    shown: Callable[[Any], str]
-    right: bool = True
-
-
 def share(part: int, whole: int) -> float:
     """In percent."""
     return 100 * part / whole if whole else 0.0
-
-
-# Those of the text; the tables have all.
-TEXT = (
-    Column("memory", "MiB", str), Column("lru", "LRU", str, False), Column("swappiness", "swappiness", str),
-    Column("seconds", "seconds", "{:.2f}".format), Column("major_faults", "major faults", str),
-    Column("read_kib", "read, MiB", lambda kib: f"{kib / 1024:.1f}"),
-    Column("written_kib", "written, MiB", lambda kib: f"{kib / 1024:.1f}"),
-    Column("evicted", "evicted", str), Column("direct_percent", "direct", "{:.0f} %".format),
-    Column("read_back", "read back", str), Column("optimal", "OPT reads", str),
-    Column("avoidable_percent", "avoidable", "{:.0f} %".format))
 
 
 # ---- what the jobs printed, which may be anything ----
@@ -92,7 +73,7 @@ def _numbers(counts: dict[str, int], judged: dict[str, Any]) -> Row:
         "unused": every["unused"]}
 
 
-_NUMBERS = tuple(_numbers(dict.fromkeys(_COUNTED, 0), {
+NUMBERS = tuple(_numbers(dict.fromkeys(_COUNTED, 0), {
     "all": dict.fromkeys(_JUDGED, 0), "by_reclaimer": dict.fromkeys(_RECLAIMERS, {"evicted": 0})}))
 
 
@@ -107,7 +88,7 @@ def _parsed(store: Store, job: Job, parse: Callable[[str], Any], what: str) -> A
 
 
 def _row(pair: Pair, store: Store) -> Row:
-    row: Row = {**pair.setting._asdict(), "state": "done"}
+    row: Row = {**pair.setting._asdict(), "seed": pair.seed, "state": "done"}
     if pair.run.is_done and pair.regret.is_done:
         counts = _parsed(store, pair.run, _counts, "guest counted, and the run")
         judged = _parsed(store, pair.regret, _judged, "judgement")
@@ -125,39 +106,20 @@ def _row(pair: Pair, store: Store) -> Row:
 
 
 def rows(runs: Runs, store: Store) -> list[Row]:
-    return [_row(pair, store) for pair in runs.pairs]
+    """Those of a setting follow each other."""
+    several = len(runs.settings)
+    return [_row(pair, store) for i in range(several) for pair in runs.pairs[i::several]]
 
 
-# ---- as text and as tables ----
+# ---- as a table ----
 
-def text(table: list[Row]) -> str:
-    lines = [[column.head for column in TEXT]]
-    for row in table:
-        lines.append([column.shown(row[column.name]) if column.name in row else "-" for column in TEXT])
-    widths = [max(map(len, cells)) for cells in zip(*lines)]
-    out = []
-    for row, cells in zip([None, *table], lines):
-        note = "" if row is None or row["state"] == "done" else f"  {row['state']}"
-        out.append("  ".join(f"{cell:{'>' if column.right else '<'}{width}}" for column, cell, width
-                             in zip(TEXT, cells, widths)) + note + "\n")
-    return "".join(out)
+_CSV = ("memory", "lru", "swappiness", "seed", "state", *NUMBERS, "run", "regret")
 
 
-_CSV = ("memory", "lru", "swappiness", "state", *_NUMBERS, "run", "regret")
-
-
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def csv(table: list[Row]) -> str:
-    lines = [",".join(_cell(row.get(name, "")) for name in _CSV) + "\n" for row in table]
+    lines = [",".join(cell(row.get(name, "")) for name in _CSV) + "\n" for row in table]
     return ",".join(_CSV) + "\n" + "".join(lines)
-
-
-def cells(row: Row) -> list[str]:
-    """As the page has them, which has what the table has."""
-    return [_cell(row.get(name, "")) for name in _CSV[:-2]]
-
-
-HEADS = _CSV[:-2]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The jobs of a comparison: for each combination of memory, LRU and swappiness a run, with every reference,
-and what `laplace regret` says of its trace, which is removed then.
+and what `laplace regret` says of its trace, which is removed then; all that once for each guest of a setting, so
+that one that is interrupted has as many of each setting.
 """
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from laplace.say import wrong
 
 _LRU = {"lists": "n", "generations": "y"}       # of lru_gen/enabled; a kernel without that has lists
 _GUEST = ("cpu", "disk", "here", "kernel", "root", "seed", "swap", "timeout")       # options of laplace run
+_SEEDS = 999999999      # the last
 _GUEST_SEVERAL = ("env", "take", "with")
 # Where the guest's shell looks for programs, and what it is itself: of another program of that name it wants the path.
 _GUEST_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -41,11 +43,18 @@ counts() {
 		esac
 	done </proc/vmstat
 }
-counts before
+%(moment)scounts before
 status=0
 "$@" >&2 || status=$?
 counts after
 exit $status
+"""
+# Another seed alone is hardly another guest: nothing in reclaim asks for random numbers, and addresses are not random.
+# So the program begins up to a tenth of a second later, which the seed decides: the kernel's clocks and threads are
+# elsewhere then, and memory is as it was.  Without another program, which would take some.
+_LATER = """read -r random </proc/sys/kernel/random/uuid
+steps=$((0x${random%%-*} % 1000))
+while [ $steps -gt 0 ]; do steps=$((steps - 1)); done
 """
 
 
@@ -56,9 +65,10 @@ class Setting(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """What there is to do for a setting."""
+    """What there is to do for a guest."""
 
     setting: Setting
+    seed: int
     run: Job
     regret: Job
 
@@ -97,15 +107,24 @@ class Runs(JobList):
         options = dict(words)
         super().__init__(inputs, options.get("bochs"))
         self._store, self._keeps = store, "keep-traces" in options
-        found, guest = self._find(program[0], "root" in options), []
-        guest += [f"--{name}" + (f"={options[name]}" if options[name] else "")
-                  for name in _GUEST if name in options]
-        guest += [f"--{name}={value}" for name, value in words if name in _GUEST_SEVERAL]
+        found = self._find(program[0], "root" in options)
+        several = [f"--{name}={value}" for name, value in words if name in _GUEST_SEVERAL]
         # it is a shell that `laplace run' looks at
-        guest += [f"--with={found}"] if found else []
+        several += [f"--with={found}"] if found else []
         program = [self._called(program[0], found), *program[1:]]
-        self.pairs = [self._add_pair(setting, guest, program, [found] if found else [])
-                      for setting in settings(options)]
+        self.settings, self.repeat = settings(options), int(options["repeat"])
+        first = int(options.get("seed", "0"))
+        if first + self.repeat - 1 > _SEEDS:
+            raise wrong(f"--repeat: there are no {self.repeat} seeds from {first} to {_SEEDS}")
+        self.pairs: list[Pair] = []
+        for seed in range(first, first + self.repeat):
+            # the first is what a comparison without others has
+            if seed != first:
+                options["seed"] = str(seed)
+            guest = [f"--{name}" + (f"={options[name]}" if options[name] else "")
+                     for name in _GUEST if name in options] + several
+            self.pairs += [self._add_pair(setting, seed, seed == first, guest, program, [found] if found else [])
+                           for setting in self.settings]
 
     @staticmethod
     def _find(program: str, of_root: bool) -> str | None:
@@ -125,15 +144,19 @@ class Runs(JobList):
             return found
         return program
 
-    def _add_pair(self, setting: Setting, guest: list[str], program: list[str], inputs: list[str]) -> Pair:
+    def _add_pair(self, setting: Setting, seed: int, is_first: bool, guest: list[str], program: list[str],
+                  inputs: list[str]) -> Pair:
         labels = {"source": os.path.basename(program[0]),
                   **{name: str(value) for name, value in setting._asdict().items()}}
-        script = _IN_GUEST % {"generations": _LRU[setting.lru], "swappiness": setting.swappiness}
+        if self.repeat > 1:
+            labels["seed"] = str(seed)
+        script = _IN_GUEST % {"generations": _LRU[setting.lru], "swappiness": setting.swappiness,
+                              "moment": "" if is_first else _LATER}
         run = self.add(["run", "-q", "--clear-env", "-r", "none", "--events=reclaim", "-o", OUTPUT,
                         f"--usable-memory={setting.memory}", *guest, "--", "sh", "-c", script, "sh", *program],
                        labels, None, None, inputs)
         regret = self.add(["regret", "--progress=never", "--json", INPUT], labels, run, None)
-        return Pair(setting, self[run], self[regret])
+        return Pair(setting, seed, self[run], self[regret])
 
     # ---- traces ----
 
