@@ -36,7 +36,7 @@ static json_t *page_json(const struct lpl_regret_page *page, const struct lpl_re
 
 	if (page->kind != LPL_PAGE_ANONYMOUS)
 		return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s*}", "kind", lpl_page_kind_name(page->kind),
-				 "device", cli_json(page->device), "inode", cli_json(page->inode),
+				 "device", cli_json(page->device), "inode", cli_json(page->inode & ~KTR_INODE_SYSV),
 				 "generation", cli_json(page->generation),
 				 "offset", cli_json(page->offset), "name", page->name);
 	process = page->process != KTR_NONE ? &results->process[page->process] : NULL;
@@ -81,7 +81,7 @@ static json_t *files_json(const struct lpl_regret_results *results)
 
 		json_object_set_new(object, "kind", json_string(lpl_page_kind_name(file[i]->kind)));
 		json_object_set_new(object, "device", cli_json(file[i]->device));
-		json_object_set_new(object, "inode", cli_json(file[i]->inode));
+		json_object_set_new(object, "inode", cli_json(file[i]->inode & ~KTR_INODE_SYSV));
 		json_object_set_new(object, "generation", cli_json(file[i]->generation));
 		if (file[i]->name)
 			json_object_set_new(object, "name", json_string(file[i]->name));

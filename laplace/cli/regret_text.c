@@ -271,7 +271,7 @@ void regret_csv_line(FILE *out, const struct lpl_regret_eviction *eviction,
 			print_name(out, regret_process_name(&results->process[page->process]));
 	} else {
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,", page->device,
-			page->inode, page->generation, page->offset);
+			page->inode & ~KTR_INODE_SYSV, page->generation, page->offset);
 		print_name(out, page->name);
 	}
 	fprintf(out, ",%s,", lpl_regret_outcome_name(eviction->outcome));

@@ -249,14 +249,23 @@ static void drop_slot(struct lpl_regret *regret, uint32_t number)
 	page->slot = KTR_NONE;
 }
 
-bool lpl_regret_set_slot(struct lpl_regret *regret, uint32_t number, uint64_t slot)
+bool lpl_regret_set_slot(struct lpl_regret *regret, uint32_t number, uint64_t slot, uint64_t frame)
 {
+	regret->page[number].frame = frame;
 	if (regret->page[number].slot == slot &&
 	    lpl_map_get(&regret->by_slot, LPL_KEY(slot)) == number)
 		return true;
 	drop_slot(regret, number);
 	regret->page[number].slot = slot;
 	return lpl_map_put(&regret->by_slot, LPL_KEY(slot), number);
+}
+
+void lpl_regret_lose_slot(struct lpl_regret *regret, uint64_t slot, uint64_t frame)
+{
+	const uint32_t number = (uint32_t)lpl_map_get(&regret->by_slot, LPL_KEY(slot));
+
+	if (number && regret->page[number].frame != frame)
+		drop_slot(regret, number);
 }
 
 void lpl_regret_free_page(struct lpl_regret *regret, uint32_t number)

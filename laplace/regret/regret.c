@@ -134,9 +134,8 @@ static bool has_name(uint64_t name[3], const struct lpl_event *event, int device
 	return name[1] != KTR_NONE && name[1] != 0;
 }
 
-/* It may be that the device's pages are taken from now on. */
-static enum lpl_error take_device(struct lpl_regret *regret, uint64_t device,
-				  struct lpl_report *report)
+static enum lpl_error take_pages_on(struct lpl_regret *regret, uint64_t device,
+				    struct lpl_report *report)
 {
 	if (lpl_regret_takes(regret, device))
 		return LPL_OK;
@@ -144,6 +143,30 @@ static enum lpl_error take_device(struct lpl_regret *regret, uint64_t device,
 		return lpl_regret_no_memory(report);
 	lpl_regret_join(regret, device);
 	return LPL_OK;
+}
+
+/*
+ * It may be that the device's pages are taken from now on.  Segments are named without theirs, but are in the
+ * same file system as other shared memory.
+ */
+static enum lpl_error take_device(struct lpl_regret *regret, uint64_t device,
+				  struct lpl_report *report)
+{
+	LPL_TRY(take_pages_on(regret, device, report));
+	if (device == 0)
+		return take_pages_on(regret, regret->segments_on, report);
+	return device == regret->segments_on ? take_pages_on(regret, 0, report) : LPL_OK;
+}
+
+/* The event may have the device that segments are on. */
+static enum lpl_error find_segments(struct lpl_regret *regret, uint64_t device, uint64_t inode,
+				    struct lpl_report *report)
+{
+	if (inode == KTR_NONE || !(inode & KTR_INODE_SYSV) || device == 0 || regret->segments_on != 0)
+		return LPL_OK;
+	regret->segments_on = device;
+	return lpl_regret_takes(regret, 0) || lpl_regret_takes(regret, device) ?
+		take_device(regret, 0, report) : LPL_OK;
 }
 
 static enum lpl_error cache_add(struct lpl_regret *regret, const struct lpl_event *event,
@@ -154,6 +177,7 @@ static enum lpl_error cache_add(struct lpl_regret *regret, const struct lpl_even
 	if (is_odd(regret, event->arg[KTR_CACHE_PAGES]) ||
 	    !has_name(name, event, KTR_CACHE_DEVICE, KTR_CACHE_INODE, KTR_CACHE_OFFSET))
 		return LPL_OK;
+	LPL_TRY(find_segments(regret, event->arg[KTR_CACHE_DEVICE], event->arg[KTR_CACHE_INODE], report));
 	return for_file(regret, name, event->arg[KTR_CACHE_PAGES], lpl_regret_bring, report);
 }
 
@@ -187,7 +211,8 @@ static enum lpl_error swap_out_shared(struct lpl_regret *regret, const struct lp
 	for (uint64_t i = 0; i < event->arg[KTR_SWAP_PAGES]; i++) {
 		const uint32_t page = lpl_regret_file_page(regret, name[0], name[1], name[2] + i);
 
-		if (!page || !lpl_regret_set_slot(regret, page, event->arg[KTR_SWAP_SLOT] + i))
+		if (!page || !lpl_regret_set_slot(regret, page, event->arg[KTR_SWAP_SLOT] + i,
+						  event->arg[KTR_SWAP_FRAME] + i))
 			return lpl_regret_no_memory(report);
 		LPL_TRY(lpl_regret_keep_frame(regret, page, report));
 	}
@@ -204,6 +229,7 @@ static enum lpl_error swap_out(struct lpl_regret *regret, const struct lpl_event
 	if (has_name(name, event, KTR_SWAP_DEVICE, KTR_SWAP_INODE, KTR_SWAP_OFFSET))
 		return swap_out_shared(regret, event, name, report);
 	for (uint64_t i = 0; i < event->arg[KTR_SWAP_PAGES]; i++) {
+		const uint64_t slot = event->arg[KTR_SWAP_SLOT] + i, frame = event->arg[KTR_SWAP_FRAME] + i;
 		uint64_t canonical;
 		uint32_t page;
 
@@ -211,9 +237,11 @@ static enum lpl_error swap_out(struct lpl_regret *regret, const struct lpl_event
 					  event->arg[KTR_SWAP_ADDRESS] + (i << LPL_PAGE_SHIFT),
 					  &canonical, report));
 		page = canonical ? regret->latest[canonical].page : 0;
-		if (!page || regret->page[page].kind != LPL_PAGE_ANONYMOUS)
+		if (!page || regret->page[page].kind != LPL_PAGE_ANONYMOUS) {
+			lpl_regret_lose_slot(regret, slot, frame);
 			continue;
-		if (!lpl_regret_set_slot(regret, page, event->arg[KTR_SWAP_SLOT] + i))
+		}
+		if (!lpl_regret_set_slot(regret, page, slot, frame))
 			return lpl_regret_no_memory(report);
 		LPL_TRY(lpl_regret_enter(regret, page, report));
 	}

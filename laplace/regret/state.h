@@ -36,6 +36,7 @@ struct page {
 	uint64_t at;			/* in the file; virtual, of an anonymous page */
 	uint64_t space;			/* of that */
 	uint64_t slot;			/* of swap, the latest; KTR_NONE */
+	uint64_t frame;			/* in which it got that */
 	uint32_t owner;			/* regret.file, or regret.process; NO_OWNER */
 	uint32_t next_free;		/* of pages that are free */
 	uint8_t kind;			/* enum lpl_page_kind; LPL_PAGE_KINDS: it is free */
@@ -99,6 +100,7 @@ struct lpl_regret {
 	size_t files, file_room;
 	struct lpl_map by_inode;	/* device, inode -> the file that has it now */
 	struct lpl_map takes;		/* devices without numbers that reclaim takes pages of */
+	uint64_t segments_on;		/* the device of segments, in events that have it; 0: not known */
 	struct lpl_regret_process *process;
 	size_t processes, process_room;
 	struct lpl_map by_process, by_space;	/* -> process */
@@ -140,8 +142,13 @@ uint32_t lpl_regret_find_page(struct lpl_regret *regret, uint64_t device, uint64
 bool lpl_regret_takes(const struct lpl_regret *regret, uint64_t device);
 /* There is a canonical page. */
 bool lpl_regret_meet(struct lpl_regret *regret, const struct lpl_merge_page *page);
-/* The page is in swap under this entry, and the entry is no other's. */
-bool lpl_regret_set_slot(struct lpl_regret *regret, uint32_t page, uint64_t slot);
+/* The page, in this frame, goes to swap under this entry, and the entry is no other's. */
+bool lpl_regret_set_slot(struct lpl_regret *regret, uint32_t page, uint64_t slot, uint64_t frame);
+/*
+ * So does what is in this frame, which is not known: its program has ended, and is still being cleared away.
+ * If it is what had the entry last, others share it; if not, that one has the entry no more.
+ */
+void lpl_regret_lose_slot(struct lpl_regret *regret, uint64_t slot, uint64_t frame);
 /* It is no more; an anonymous one. */
 void lpl_regret_free_page(struct lpl_regret *regret, uint32_t page);
 /* Number + 1 of a process, by the merge's. */

@@ -79,9 +79,8 @@ static unsigned int rank_class(uint64_t rank, uint64_t resident)
 {
 	if (rank == 0)
 		return 0;
-	/* up to 10 % is 1; without the product, which may be too large */
-	return rank >= resident ? LPL_REGRET_RANKS - 1 :
-	       1 + (unsigned int)((double)(rank - 1) * 10 / (double)resident);
+	/* up to 10 % is 1; there are fewer than 2^32 pages */
+	return rank >= resident ? LPL_REGRET_RANKS - 1 : 1 + (unsigned int)((rank * 10 - 1) / resident);
 }
 
 static unsigned int bits_of(uint64_t number)

@@ -417,6 +417,98 @@ static void test_just_used(void **state)
 	close_trial(rigged.trial);
 }
 
+/* Of eleven pages two are used later: 18 %, which is more than 10, and less than 20. */
+static void test_share(void **state)
+{
+	struct rigged rigged = open_rigged();
+
+	(void)state;
+	for (unsigned int i = 0; i < 12; i++) {
+		rig_read(&rigged, i);
+		rig_use(&rigged, i);
+	}
+	rig_reclaim(&rigged, 11);
+	for (unsigned int i = 0; i < 9; i++)
+		rig_use(&rigged, i);
+	rig_read(&rigged, 11);
+	rig_use(&rigged, 11);
+	finish(rigged.trial, false);
+	assert_int_equal(rigged.trial->heard[0].rank, 2);
+	assert_int_equal(rigged.trial->heard[0].resident, 11);
+	assert_int_equal(lpl_regret_results(rigged.trial->regret)->by_rank[2], 1);
+	close_trial(rigged.trial);
+}
+
+/* Segments are on the device of other shared memory, which events of their pages have, though their names do not. */
+static void segments_beside_shared(bool segment_first)
+{
+	enum { DEVICE = 5, SHARED_INODE = 43, FRAME = 500 };
+	const uint64_t inode[] = { SHARED_INODE, KTR_INODE_SYSV | SHARED_INODE };
+	const uint64_t first = inode[segment_first], second = inode[!segment_first];
+	struct trial *trial = open_trial(1);
+	const struct lpl_regret_results *results = lpl_regret_results(trial->regret);
+
+	SEND(trial, KTR_CACHE_ADD, DEVICE, first, 0, FRAME, 1, KTR_NONE);
+	SEND(trial, KTR_CACHE_ADD, DEVICE, second, 0, FRAME + 1, 1, KTR_NONE);
+	assert_int_equal(results->resident, 0);
+	SEND(trial, KTR_CACHE_REMOVE, DEVICE, first, 0, FRAME, 1);
+	SEND(trial, KTR_SWAP_OUT, 0, 0, 900, FRAME, 1, DEVICE, first, 0);
+	assert_int_equal(results->resident, 2);
+	SEND(trial, KTR_CACHE_ADD, DEVICE, second, 1, FRAME + 2, 1, KTR_NONE);
+	assert_int_equal(results->resident, 3);
+	close_trial(trial);
+	/* the first segment comes later */
+	trial = open_trial(1);
+	results = lpl_regret_results(trial->regret);
+	SEND(trial, KTR_CACHE_ADD, DEVICE, inode[0], 0, FRAME, 1, KTR_NONE);
+	SEND(trial, KTR_SWAP_OUT, 0, 0, 900, FRAME, 1, DEVICE, inode[0], 0);
+	SEND(trial, KTR_CACHE_ADD, DEVICE, inode[1], 0, FRAME + 1, 1, KTR_NONE);
+	assert_int_equal(results->resident, 2);
+	close_trial(trial);
+}
+
+static void test_segments(void **state)
+{
+	(void)state;
+	segments_beside_shared(false);
+	segments_beside_shared(true);
+}
+
+/*
+ * A program that ends is cleared away while its pages go on to swap.  They are known no more; so an entry that one of
+ * them has now is not that of the page that had it before.
+ */
+static void test_ended_program(void **state)
+{
+	enum { SPACE = 40, ENDED = 41, AT = 0x10000, SLOT = 900, LATER = 901 };
+	struct trial *trial = open_trial(1);
+	struct lpl_report report = { 0 };
+	const struct lpl_regret_results *results;
+
+	(void)state;
+	SEND(trial, KTR_MAP, SPACE, AT, AT + 2 * 4096, 3, KTR_MAP_ANONYMOUS, 0, KTR_NONE);
+	refer(trial, SPACE, AT, LPL_WRITE);
+	SEND(trial, KTR_SWAP_OUT, SPACE, AT, SLOT, 7, 1, 0, KTR_NONE);
+	SEND(trial, KTR_RECLAIM, 0, KTR_NONE, 0, 7, 1, SLOT, 0, 1);
+	SEND(trial, KTR_SWAP_IN, SPACE, AT, SLOT, 8, 1, 0, KTR_NONE);
+	refer(trial, SPACE, AT, LPL_WRITE);
+	/* the entry is free again, and one of another page */
+	SEND(trial, KTR_SWAP_OUT, ENDED, AT, SLOT, 9, 1, 0, KTR_NONE);
+	SEND(trial, KTR_RECLAIM, 0, KTR_NONE, 0, 9, 1, SLOT, 0, 1);
+	/* what both programs have goes to swap, in either order */
+	SEND(trial, KTR_SWAP_OUT, ENDED, AT, LATER, 8, 1, 0, KTR_NONE);
+	SEND(trial, KTR_SWAP_OUT, SPACE, AT, LATER, 8, 1, 0, KTR_NONE);
+	SEND(trial, KTR_SWAP_OUT, ENDED, AT, LATER, 8, 1, 0, KTR_NONE);
+	SEND(trial, KTR_RECLAIM, 0, KTR_NONE, 0, 8, 1, LATER, 0, 1);
+	send_references(trial);
+	assert_int_equal(trial->sink->finish(trial->sink, &report), LPL_OK);
+	results = lpl_regret_results(trial->regret);
+	assert_int_equal(results->reclaimed, 3);
+	assert_int_equal(results->unknown, 1);
+	assert_int_equal(results->all.evicted, 2);
+	close_trial(trial);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +518,9 @@ int main(void)
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_scan),
 		cmocka_unit_test(test_just_used),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_ended_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,11 +14,12 @@
  *
  *	page		a canonical page (merge.h) that reclaim may take: of a file, of shared memory, or
  *			anonymous.  The kernel's own memory and page tables are none
- *	use		a reference to it, by a program or the kernel, through whatever address
+ *	use		a reference to it, by a program or the kernel, through whatever address; of an anonymous
+ *			page, through a program's
  *	resident	it has a frame, as far as events and references show.  From KTR_CACHE_ADD,
  *			KTR_SWAP_IN, KTR_REFAULT or a use, until KTR_CACHE_REMOVE (of a page that goes
  *			to swap: KTR_RECLAIM), KTR_RECLAIM, or its end.  A KTR_SWAP_OUT of a page
- *			shows that it is resident
+ *			shows that it is resident.  An entry of swap names the page that last went there
  *	may be evicted	all resident pages, but for those of a device without a number of its own
  *			(major 0: tmpfs, the initial RAM disk) until the first page of that device goes
  *			to swap, or is reclaimed: most of these can never be
@@ -72,7 +73,7 @@ struct lpl_regret_page {
 	enum lpl_page_kind kind;	/* LPL_PAGE_ANONYMOUS, LPL_PAGE_FILE, LPL_PAGE_SHM */
 	uint64_t device, inode, generation, offset;
 	const char *name;		/* of the file, escaped; NULL: not known */
-	uint64_t space, virtual_page;	/* of an anonymous page: where it was first */
+	uint64_t space, virtual_page;	/* of an anonymous page: where it was referenced, or else swapped, first */
 	uint64_t process;		/* and in which process of the results; KTR_NONE */
 };
 
@@ -147,8 +148,8 @@ struct lpl_regret_process {
  * but `unknown`: they were in swap or memory before the trace, and nothing in it names them.
  *
  * OPT: what an optimal replacement would read back, if it evicted at the same moments, and held, at each
- * of them, no more pages than the kernel did.  A page is read when it is used and is not in
- * memory, and only then.  Of each file and process, `optimal` is that of one optimum: where the choice
+ * of them, no more pages than the kernel did.  A page comes first when it did there; after that it
+ * is read when it is used and is not in memory, and only then.  Of each file and process, `optimal` is that of one optimum: where the choice
  * is free the page that is used sooner is kept.
  *
  * What OPT would write is not here: how many writes the best choice of reads needs depends on which of
