@@ -20,6 +20,8 @@
 #ifndef LAPLACE_CODEC_BLOCK_MODEL_H
 #define LAPLACE_CODEC_BLOCK_MODEL_H
 
+#include <stddef.h>
+
 #include "base/array.h"
 #include "base/varint.h"
 #include "block_expand.h"
@@ -70,8 +72,8 @@ struct lpl_token {
 	union {
 		struct {
 			/* for the writer alone (block_packer.h): of such a block as it is expected */
-			uint32_t word[2];	/* the trace's in its word, in supervisor and user mode, or NONE */
-			uint32_t times[2];	/* how often it occurred so, in either */
+			uint32_t times[2];	/* how often it occurred so, in supervisor and user mode */
+			uint32_t word[2];	/* the trace's in its word, in either; or NONE */
 			uint64_t fetch_hash, fetch_power;
 			uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
 			uint8_t supervisors;	/* of those, when in user mode */
@@ -94,6 +96,9 @@ struct lpl_token {
 	uint32_t site_room;
 	uint32_t follower;	/* the token after it when it was last mispredicted */
 };
+
+/* NONE is not 0, and a reader's token begins with no pattern. */
+_Static_assert(offsetof(struct lpl_token, word) >= offsetof(struct lpl_token, space), "a pattern is 0 at first");
 
 /* The predictor's entry for a context, the last few tokens: which token follows. */
 struct lpl_successor {
