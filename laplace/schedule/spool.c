@@ -2,61 +2,28 @@
 /* The temporary file of chained blocks. */
 #include "spool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/output.h"
 #include "base/try.h"
 
 /* ---- the file ---- */
-
-/* A file system that has no files without names has this. */
-static int open_and_unlink(const char *directory)
-{
-	char *path;
-	int fd;
-
-	if (asprintf(&path, "%s/laplace-XXXXXX", directory) < 0)
-		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		(void)unlink(path);
-	free(path);
-	return fd;
-}
 
 enum lpl_error lpl_spool_open(struct lpl_spool **spool, const char *directory,
 			      struct lpl_report *report)
 {
 	struct lpl_spool *opened = calloc(1, sizeof(*opened));
-	const char *where = directory != NULL ? directory : getenv("TMPDIR");
+	enum lpl_error error;
 
 	*spool = NULL;
 	if (opened == NULL)
 		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory");
-	if (where == NULL || where[0] == '\0')
-		where = "/tmp";
-	opened->directory = strdup(where);
-	if (opened->directory == NULL) {
+	error = lpl_temporary_open(&opened->file, directory, report);
+	if (error != LPL_OK)
 		free(opened);
-		return lpl_fail(report, LPL_ERR_MEMORY, "schedule: no memory");
-	}
-	opened->fd = open(where, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (opened->fd < 0)
-		opened->fd = open_and_unlink(where);
-	if (opened->fd < 0) {
-		(void)lpl_fail(report, LPL_ERR_IO, "%.200s: no temporary file can be made there",
-			       where);
-		free(opened->directory);
-		free(opened);
-		return LPL_ERR_IO;
-	}
-	*spool = opened;
-	return LPL_OK;
+	else
+		*spool = opened;
+	return error;
 }
 
 void lpl_spool_close(struct lpl_spool *spool)
@@ -65,14 +32,13 @@ void lpl_spool_close(struct lpl_spool *spool)
 		return;
 	for (size_t i = 0; i < LPL_SPOOL_BUFFERS; i++)
 		free(spool->buffer[i].bytes);
-	(void)close(spool->fd);
-	free(spool->directory);
+	lpl_temporary_close(&spool->file);
 	free(spool);
 }
 
-static off_t place_of(uint64_t block)
+static size_t place_of(uint64_t block)
 {
-	return (off_t)((block - 1) * LPL_SPOOL_BLOCK);
+	return (size_t)(block - 1) * LPL_SPOOL_BLOCK;
 }
 
 static enum lpl_error write_block(const struct lpl_spool *spool, size_t i,
@@ -80,33 +46,19 @@ static enum lpl_error write_block(const struct lpl_spool *spool, size_t i,
 {
 	const struct lpl_spool_buffer *buffer = &spool->buffer[i];
 
-	if (!lpl_write_all(spool->fd, buffer->bytes, lpl_spool_header(buffer)->used,
-			   place_of(spool->block[i])))
-		return lpl_fail(report, errno == ENOSPC || errno == EDQUOT ? LPL_ERR_FULL :
-				LPL_ERR_IO, "%.200s: a temporary file there", spool->directory);
-	return LPL_OK;
+	return lpl_temporary_write(&spool->file, buffer->bytes, lpl_spool_header(buffer)->used,
+				   place_of(spool->block[i]), report);
 }
 
 static enum lpl_error read_block(const struct lpl_spool *spool, size_t i,
 				 struct lpl_report *report)
 {
 	const struct lpl_spool_buffer *buffer = &spool->buffer[i];
-	size_t got = 0;
+	size_t got;
 
 	/* the last one of all ends early */
-	while (got < LPL_SPOOL_BLOCK) {
-		const ssize_t some = pread(spool->fd, buffer->bytes + got, LPL_SPOOL_BLOCK - got,
-					   place_of(spool->block[i]) + (off_t)got);
-
-		if (some < 0 && errno == EINTR)
-			continue;
-		if (some < 0)
-			return lpl_fail(report, LPL_ERR_IO, "%.200s: a temporary file there",
-					spool->directory);
-		if (some == 0)
-			break;
-		got += (size_t)some;
-	}
+	LPL_TRY(lpl_temporary_read(&spool->file, buffer->bytes, LPL_SPOOL_BLOCK,
+				   place_of(spool->block[i]), &got, report));
 	return got >= sizeof(struct lpl_spool_header) && got >= lpl_spool_header(buffer)->used ?
 		LPL_OK : lpl_fail(report, LPL_ERR_INTERNAL, "schedule: the temporary file is short");
 }

@@ -16,6 +16,8 @@
 
 #include <laplace/error.h>
 
+#include "base/temporary.h"
+
 enum {
 	LPL_SPOOL_BLOCK = 65536,
 	LPL_SPOOL_BUFFERS = 256,
@@ -37,15 +39,14 @@ struct lpl_spool_buffer {
 };
 
 struct lpl_spool {
-	int fd;
-	char *directory;		/* that the file is in, for messages */
+	struct lpl_temporary file;
 	uint64_t blocks;		/* numbered from 1 */
 	uint64_t uses;
 	uint64_t block[LPL_SPOOL_BUFFERS];	/* that is in each buffer; 0: none */
 	struct lpl_spool_buffer buffer[LPL_SPOOL_BUFFERS];
 };
 
-/* `directory` NULL: that of TMPDIR, or /tmp. */
+/* As lpl_temporary_open(). */
 enum lpl_error lpl_spool_open(struct lpl_spool **spool, const char *directory,
 			      struct lpl_report *report);
 void lpl_spool_close(struct lpl_spool *spool);		/* NULL is fine */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * OPT (Belady's MIN) at every size in one pass over the stored page sequence:
- * Mattson's priority stack, a page's priority being its next use.
+ * Mattson's priority stack, a page's priority being its next use.  The sequence, and by reference
+ * the next use, are as long as the trace: they are in temporary files, but for a block of each.
  *
  * The tie.  A full memory evicts the page with the furthest next use; among pages
  * never used again it evicts the one least recently used.  Faults do not depend
@@ -28,6 +29,7 @@
 #include "base/array.h"
 #include "base/try.h"
 #include "curve.h"
+#include "long_array.h"
 #include "opt_stack.h"
 #include "simulation.h"
 
@@ -49,9 +51,9 @@ struct opt {
 	const struct lpl_sizes *sizes;
 	uint32_t largest;	/* depths above it need not be distinguished */
 	uint32_t pages;
-	/* the trace: page << 1 | write */
-	uint32_t *sequence;
-	size_t count, room;
+	struct lpl_long_array sequence;	/* the trace: page << 1 | write */
+	struct lpl_long_array position;	/* by reference, from 0: where its page stands on the line then */
+	size_t count;
 	struct mark *mark;	/* where faults are charged to owners */
 	size_t marks, mark_room;
 };
@@ -65,20 +67,25 @@ static enum lpl_error no_memory(const struct opt *opt, struct lpl_report *report
 static enum lpl_error store(struct opt *opt, uint32_t page, bool write,
 			    struct lpl_report *report)
 {
-	if (opt->count != 0 && opt->sequence[opt->count - 1] >> 1 == page) {
-		opt->sequence[opt->count - 1] |= write ? 1U : 0U;
-		return LPL_OK;
+	uint32_t *at;
+
+	if (opt->count != 0) {
+		LPL_TRY(lpl_long_array_at(&opt->sequence, opt->count - 1, &at, report));
+		if (*at >> 1 == page) {
+			lpl_long_array_set(&opt->sequence, at, *at | (write ? 1U : 0U));
+			return LPL_OK;
+		}
 	}
 	if (opt->count == MOST_REFERENCES)
 		return lpl_fail(report, LPL_ERR_UNSUPPORTED,
 				"opt: more than %u references; reduce the trace first",
 				MOST_REFERENCES);
-	if (opt->count == opt->room && !lpl_reserve(opt->sequence, opt->room, opt->count))
-		return no_memory(opt, report);
+	LPL_TRY(lpl_long_array_at(&opt->sequence, opt->count, &at, report));
 	assert(page >= 1 && page <= opt->pages + 1);	/* numbered by first reference */
 	if (page > opt->pages)
 		opt->pages = page;
-	opt->sequence[opt->count++] = page << 1 | (write ? 1U : 0U);
+	lpl_long_array_set(&opt->sequence, at, page << 1 | (write ? 1U : 0U));
+	opt->count++;
 	return LPL_OK;
 }
 
@@ -106,72 +113,79 @@ static bool opt_charge(struct lpl_simulation *simulation, uint32_t owner)
 }
 
 /*
- * By reference, from 0: where its page stands on the line then.  That is the number, from 1,
+ * Where its page stands on the line, for each reference.  That is the number, from 1,
  * of its next reference; of a page never used again it is beyond all of these, and the
- * further the longer ago its last reference was.  NULL: no memory.
+ * further the longer ago its last reference was.
  */
-static uint32_t *find_positions(const struct opt *opt)
+static enum lpl_error find_positions(struct opt *opt, struct lpl_report *report)
 {
-	uint32_t *positions = malloc((opt->count + 1) * sizeof(*positions));
-	uint32_t *seen = calloc((size_t)opt->pages + 1, sizeof(*seen));
+	uint32_t *seen = calloc((size_t)opt->pages + 1, sizeof(*seen)), *at, *position;
+	enum lpl_error error = seen != NULL ? LPL_OK : no_memory(opt, report);
 
-	if (positions == NULL || seen == NULL) {
-		free(positions);
-		free(seen);
-		return NULL;
-	}
-	for (size_t i = opt->count; i-- > 0;) {
-		uint32_t *next = &seen[opt->sequence[i] >> 1];
-		uint32_t number = (uint32_t)i + 1;
+	for (size_t i = opt->count; error == LPL_OK && i-- > 0;) {
+		const uint32_t number = (uint32_t)i + 1;
 
-		positions[i] = *next != 0 ? *next : 2 * (uint32_t)opt->count + 1 - number;
-		assert(positions[i] > number);
-		*next = number;
+		error = lpl_long_array_at(&opt->sequence, i, &at, report);
+		if (error == LPL_OK)
+			error = lpl_long_array_at(&opt->position, i, &position, report);
+		if (error == LPL_OK) {
+			uint32_t *next = &seen[*at >> 1];
+
+			assert(*next == 0 || *next > number);
+			lpl_long_array_set(&opt->position, position,
+					   *next != 0 ? *next : 2 * (uint32_t)opt->count + 1 - number);
+			*next = number;
+		}
 	}
 	free(seen);
-	return positions;
+	return error;
 }
 
-static bool simulate(struct opt *opt, struct lpl_opt_stack *stack, const uint32_t *positions)
+static bool reference(struct opt *opt, struct lpl_opt_stack *stack, uint32_t ref, uint32_t position)
 {
-	size_t mark = 0;
 	uint32_t depth;
 
-	for (size_t i = 0; i < opt->count; i++) {
-		uint32_t page = opt->sequence[i] >> 1;
-		bool write = (opt->sequence[i] & 1) != 0;
+	return lpl_opt_stack_next(stack, &depth) &&
+	       lpl_curve_reference(&opt->curve, ref >> 1, depth != 0 ? depth : LPL_DEPTH_NONE, ref & 1) &&
+	       lpl_opt_stack_reference(stack, depth, position);
+}
 
-		if (mark < opt->marks && opt->mark[mark].from == i &&
-		    !lpl_shares_charge(opt->simulation.shares, opt->mark[mark++].owner))
-			return false;
-		if (!lpl_opt_stack_next(stack, &depth) ||
-		    !lpl_curve_reference(&opt->curve, page, depth != 0 ? depth : LPL_DEPTH_NONE,
-					 write) ||
-		    !lpl_opt_stack_reference(stack, depth, positions[i]))
-			return false;
+static enum lpl_error simulate(struct opt *opt, struct lpl_opt_stack *stack, struct lpl_report *report)
+{
+	uint32_t *at, *position, depth;
+	size_t mark = 0;
+
+	for (size_t i = 0; i < opt->count; i++) {
+		LPL_TRY(lpl_long_array_at(&opt->sequence, i, &at, report));
+		LPL_TRY(lpl_long_array_at(&opt->position, i, &position, report));
+		if ((mark < opt->marks && opt->mark[mark].from == i &&
+		     !lpl_shares_charge(opt->simulation.shares, opt->mark[mark++].owner)) ||
+		    !reference(opt, stack, *at, *position))
+			return no_memory(opt, report);
 	}
 	for (size_t i = opt->count; i-- > 0;) {
-		if (!lpl_opt_stack_next(stack, &depth))
-			return false;
-		if (depth != 0 && !lpl_curve_end(&opt->curve, opt->sequence[i] >> 1, depth))
-			return false;
+		LPL_TRY(lpl_long_array_at(&opt->sequence, i, &at, report));
+		if (!lpl_opt_stack_next(stack, &depth) ||
+		    (depth != 0 && !lpl_curve_end(&opt->curve, *at >> 1, depth)))
+			return no_memory(opt, report);
 	}
-	return true;
+	return LPL_OK;
 }
 
 static enum lpl_error opt_finish(struct lpl_simulation *simulation, struct lpl_report *report)
 {
 	struct opt *opt = (struct opt *)simulation;
-	uint32_t *positions = find_positions(opt);
 	struct lpl_opt_stack *stack = lpl_opt_stack_new(2 * (uint32_t)opt->count, opt->largest);
-	bool done = positions != NULL && stack != NULL && simulate(opt, stack, positions);
+	enum lpl_error error = stack != NULL ? find_positions(opt, report) : no_memory(opt, report);
 
-	free(positions);
+	if (error == LPL_OK)
+		error = simulate(opt, stack, report);
 	lpl_opt_stack_free(stack);
-	if (done)
-		simulation->result = lpl_curve_results(&opt->curve, opt->sizes,
-						       &simulation->results);
-	return simulation->result != NULL ? LPL_OK : no_memory(opt, report);
+	if (error == LPL_OK) {
+		simulation->result = lpl_curve_results(&opt->curve, opt->sizes, &simulation->results);
+		error = simulation->result != NULL ? LPL_OK : no_memory(opt, report);
+	}
+	return error;
 }
 
 static void opt_close(struct lpl_simulation *simulation)
@@ -180,7 +194,8 @@ static void opt_close(struct lpl_simulation *simulation)
 
 	lpl_curve_free(&opt->curve);
 	free(simulation->result);
-	free(opt->sequence);
+	lpl_long_array_free(&opt->sequence);
+	lpl_long_array_free(&opt->position);
 	free(opt->mark);
 	free(opt);
 }

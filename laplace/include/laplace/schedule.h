@@ -152,7 +152,7 @@ struct lpl_schedule;
 
 /*
  * `directory` is for the temporary file, which has no name there: NULL is that of the environment's
- * TMPDIR, or /tmp.  LPL_ERR_MEMORY, LPL_ERR_IO.
+ * TMPDIR, or /var/tmp.  LPL_ERR_MEMORY, LPL_ERR_IO.
  */
 enum lpl_error lpl_schedule_open(struct lpl_schedule **schedule, const char *directory,
 				 struct lpl_report *report);

@@ -16,8 +16,8 @@
  *
  * Memory: some 40 bytes a page for all, 16 more where a policy has a function `fault`, and
  * 64 bytes a result; 60 bytes a page for lru;
- * 8 bytes a reference (references to one page in a row count as one) and 60 bytes a page
- * for opt; 20 bytes a page and 60 bytes a tau for ws and vmin; for each size of another
+ * 60 bytes a page for opt, of which all sizes also take temporary files (TMPDIR, or /var/tmp) of 8 bytes a reference,
+ * references to one page in a row counting as one; 20 bytes a page and 60 bytes a tau for ws and vmin; for each size of another
  * policy 50 bytes for each page in memory (fbr and lfu 80, seq 90 and another 20 KB, glru, eelru, 2q,
  * arc, car, lirs, clockpro and s3fifo some 200, for they remember pages that left).  A memory larger than what the trace
  * touches costs no more than that.
@@ -138,7 +138,7 @@ enum lpl_error lpl_simulator_add_policy(struct lpl_simulator *simulator,
 
 /*
  * Where to send the trace; owned by the simulator.  Events are not looked at.  Errors:
- * LPL_ERR_MEMORY; LPL_ERR_USAGE (pages finer than those referenced); LPL_ERR_UNSUPPORTED (opt: 2^30 references; lru: 2^29 pages);
+ * LPL_ERR_MEMORY; LPL_ERR_IO and LPL_ERR_FULL (opt: its temporary files); LPL_ERR_USAGE (pages finer than those referenced); LPL_ERR_UNSUPPORTED (opt: 2^30 references; lru: 2^29 pages);
  * LPL_ERR_ORDER, with ws or vmin, where `ref` does not rise (it may stand still at an
  * LPL_SYNTHETIC reference); what a policy's `open` or `admit` fails with.  finish()
  * returns when everything is simulated.
