@@ -145,12 +145,13 @@ struct lpl_regret_process {
 
 /*
  * All results.  Arrays may move while records come.  Pages that could not be identified are in no sum
- * but `unknown`: they were in swap or memory before the trace, and nothing in it names them.
+ * but `unknown`: they were in swap or memory before the trace, and nothing in it names them, or their program
+ * had ended.
  *
  * OPT: what an optimal replacement would read back, if it evicted at the same moments, and held, at each
- * of them, no more pages than the kernel did.  A page comes first when it did there; after that it
- * is read when it is used and is not in memory, and only then.  Of each file and process, `optimal` is that of one optimum: where the choice
- * is free the page that is used sooner is kept.
+ * of them, no more pages than the kernel did.  A page comes first when it did there; after that it is
+ * read when it is used and is not in memory, and only then.  Of each file and process, `optimal` is that of
+ * one optimum: where the choice is free the page that is used sooner is kept.
  *
  * What OPT would write is not here: how many writes the best choice of reads needs depends on which of
  * the equally good ones is made.

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* See regret-guest.h. */
+#include "regret-guest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT64_MAX
+#define KERNEL (UINT64_C(1) << 63)
+
+/* what is in a region of a space; the numbers are those of events */
+enum { R_ANONYMOUS, R_PRIVATE, R_SHARED, R_SHM, R_STACK, R_HEAP, R_SPECIAL, R_ANONYMOUS_SHARED };
+
+/* ---- files ---- */
+
+/* What is in a file there; `anew`: it is mentioned, so that what has left for good is not what is meant. */
+static struct page *in_file(struct guest *g, uint32_t of, uint64_t offset, bool anew)
+{
+	struct slot *slot = find(&g->contents, of, offset, true);
+	struct page *p = slot->value;
+
+	if (p != NULL && p->left && anew) {
+		end(g->b, p);
+		p = NULL;
+	}
+	if (p == NULL) {
+		p = slot->value = new_page(g->b);
+		p->kind = g->b->file[of].kind;
+		p->file = of;
+		p->offset = offset;
+	}
+	return p;
+}
+
+/* ---- spaces ---- */
+
+static size_t space_of(struct guest *g, uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < g->spaces; i++)
+		if (g->space[i].alive && g->space[i].number == number)
+			return i;
+	g->space = resized(g->space, ++g->spaces, sizeof(*g->space));
+	g->space[i] = (struct space){ .number = number, .alive = true };
+	return i;
+}
+
+static struct region *region_at(const struct guest *g, size_t in, uint64_t at)
+{
+	for (size_t i = 0; i < g->space[in].regions; i++)
+		if (g->space[in].region[i].from <= at && at < g->space[in].region[i].to)
+			return &g->space[in].region[i];
+	return NULL;
+}
+
+static void put(struct guest *g, size_t in, struct region region)
+{
+	struct space *s = &g->space[in];
+
+	if (region.from >= region.to)
+		return;
+	s->region = resized(s->region, s->regions + 1, sizeof(region));
+	s->region[s->regions++] = region;
+}
+
+static void show(struct guest *g, size_t in, uint64_t at, struct page *p)
+{
+	struct slot *slot = find(&g->shown, in, at, p != NULL);
+	struct page *old;
+
+	if (slot == NULL)
+		return;
+	old = slot->value;
+	slot->value = p;
+	slot->mark = false;
+	if (p != NULL)
+		p->places++;
+	if (old != NULL && --old->places == 0)
+		end(g->b, old);
+}
+
+/* No program sees there any more what it saw. */
+static void hide(struct guest *g, size_t in, uint64_t from, uint64_t to)
+{
+	if (to - from < g->shown.size) {
+		for (; from < to; from++)
+			show(g, in, from, NULL);
+		return;
+	}
+	for (size_t i = 0; i < g->shown.size; i++)
+		if (g->shown.slot[i].value && g->shown.slot[i].a == in && g->shown.slot[i].b >= from && g->shown.slot[i].b < to)
+			show(g, in, g->shown.slot[i].b, NULL);
+}
+
+/* The parts of regions there go to *cut, which is to be freed. */
+static size_t cut(struct guest *g, size_t in, uint64_t from, uint64_t to, struct region **parts)
+{
+	size_t count = 0;
+
+	*parts = NULL;
+	for (size_t i = 0; i < g->space[in].regions; ) {
+		struct region r = g->space[in].region[i], part = r;
+
+		if (r.to <= from || r.from >= to) {
+			i++;
+			continue;
+		}
+		g->space[in].region[i] = g->space[in].region[--g->space[in].regions];
+		part.from = r.from > from ? r.from : from;
+		part.to = r.to < to ? r.to : to;
+		*parts = resized(*parts, count + 1, sizeof(part));
+		(*parts)[count++] = part;
+		put(g, in, (struct region){ r.from, part.from, r.what, r.file, r.offset, r.family });
+		put(g, in, (struct region){ part.to, r.to, r.what, r.file, r.offset, r.family });
+		i = 0;
+	}
+	return count;
+}
+
+static void unmap(struct guest *g, size_t in, uint64_t from, uint64_t to)
+{
+	struct region *parts;
+
+	cut(g, in, from, to, &parts);
+	free(parts);
+	hide(g, in, from, to);
+}
+
+static struct page *own(struct guest *g)
+{
+	struct page *p = new_page(g->b);
+
+	p->kind = ANONYMOUS;
+	return p;
+}
+
+/* Anonymous memory is touched for the first time: it is one page in all forks that have nothing there yet. */
+static struct page *touch(struct guest *g, size_t in, uint64_t at, const struct region *r)
+{
+	struct page *p = own(g);
+	uint32_t family = r->family;
+	uint64_t place = at + r->offset;
+
+	show(g, in, at, p);
+	for (size_t i = 0; i < g->spaces; i++) {
+		if (!g->space[i].alive || i == in)
+			continue;
+		for (size_t j = 0; j < g->space[i].regions; j++) {
+			struct region *other = &g->space[i].region[j];
+			uint64_t there = place - other->offset;
+
+			if (other->family == family && there >= other->from && there < other->to && !look(&g->shown, i, there))
+				show(g, i, there, p);
+		}
+	}
+	return p;
+}
+
+/* An anonymous page has the name of the place where it was referenced first, or from where it went to swap. */
+static void name_page(struct page *p, uint64_t in, uint64_t at)
+{
+	if (p->named)
+		return;
+	p->named = true;
+	p->space = in;
+	p->virtual_page = at;
+}
+
+static bool has_own(const struct region *r)
+{
+	return r->what == R_ANONYMOUS || r->what == R_PRIVATE || r->what == R_STACK || r->what == R_HEAP;
+}
+
+/* The page that a program, or the kernel for it, finds there; NULL: none that reclaim takes. */
+static struct page *seen_at(struct guest *g, size_t in, uint64_t at, bool write)
+{
+	struct slot *slot = find(&g->shown, in, at, false);
+	struct region *r;
+	struct page *p;
+
+	if (slot != NULL && slot->value != NULL) {
+		p = slot->value;
+		if (!write || p->places == 1 || slot->mark)
+			return p;
+		p = own(g);
+		show(g, in, at, p);
+		return p;
+	}
+	r = region_at(g, in, at);
+	if (r == NULL || r->what == R_SPECIAL)
+		return NULL;
+	if (has_own(r) && r->what != R_PRIVATE)
+		return touch(g, in, at, r);
+	if (r->what == R_PRIVATE && write) {
+		p = own(g);
+		show(g, in, at, p);
+		return p;
+	}
+	if (r->file == 0)
+		return NULL;
+	if (r->what == R_SHM || r->what == R_ANONYMOUS_SHARED)
+		g->b->file[r->file].kind = SHARED;
+	return in_file(g, r->file, at + r->offset, true);
+}
+
+/* ---- events ---- */
+
+static void forget_all(struct guest *g)
+{
+	for (size_t i = 0; i < g->spaces; i++)
+		if (g->space[i].alive) {
+			unmap(g, i, 0, NONE >> 12);
+			g->space[i].alive = false;
+		}
+	empty(&g->in_kernel);
+}
+
+static void on_map(struct guest *g, const struct event *e)
+{
+	size_t in = space_of(g, e->a[0]);
+	struct region r = { e->a[1] >> 12, e->a[2] >> 12, (int)e->a[4], 0, 0, 0 };
+
+	unmap(g, in, r.from, r.to);
+	if (e->a[8] != 0)
+		r.what = R_SPECIAL;
+	if (r.what == R_SPECIAL) {
+		put(g, in, r);
+		return;
+	}
+	if (r.what == R_ANONYMOUS || r.what == R_STACK || r.what == R_HEAP) {
+		r.family = g->families++;
+	} else {
+		r.file = file_of(g->b, e->a[5], e->a[6], false);
+		r.offset = e->a[7] - r.from;
+		r.family = r.what == R_PRIVATE ? g->families++ : 0;
+		if (r.what == R_SHM || r.what == R_ANONYMOUS_SHARED)
+			g->b->file[r.file].kind = SHARED;
+	}
+	put(g, in, r);
+}
+
+static void on_remap(struct guest *g, const struct event *e)
+{
+	size_t in = space_of(g, e->a[0]), count, moved = 0;
+	uint64_t from = e->a[1] >> 12, to = e->a[2] >> 12, there = e->a[3] >> 12, up_to = e->a[4] >> 12;
+	struct region *parts;
+	struct page **p = resized(NULL, to - from + 1, sizeof(struct page *));
+	bool *mark = resized(NULL, to - from + 1, sizeof(bool));
+
+	/* what is seen there is held while it moves */
+	for (uint64_t i = from; i < to; i++, moved++) {
+		struct slot *slot = find(&g->shown, in, i, false);
+
+		p[moved] = slot ? slot->value : NULL;
+		mark[moved] = slot && slot->mark;
+		if (p[moved])
+			p[moved]->places++;
+	}
+	count = cut(g, in, from, to, &parts);
+	hide(g, in, from, to);
+	unmap(g, in, there, up_to);
+	for (size_t i = 0; i < count; i++) {
+		struct region r = parts[i];
+
+		r.from += there - from;
+		r.to += there - from;
+		r.offset -= there - from;
+		if (r.to > up_to)
+			r.to = up_to;
+		put(g, in, r);
+		if (parts[i].to == to && up_to > r.to) {	/* it grows */
+			r.from = r.to;
+			r.to = up_to;
+			if (r.family)
+				r.family = g->families++;
+			put(g, in, r);
+		}
+	}
+	for (size_t i = 0; i < moved; i++) {
+		if (p[i] == NULL)
+			continue;
+		if (there + i < up_to) {
+			show(g, in, there + i, p[i]);
+			find(&g->shown, in, there + i, true)->mark = mark[i];
+		}
+		if (--p[i]->places == 0)
+			end(g->b, p[i]);
+	}
+	free(p);
+	free(mark);
+	free(parts);
+}
+
+static void on_fork(struct guest *g, const struct event *e)
+{
+	size_t parent = space_of(g, e->a[0]), child, count = 0;
+	struct slot *copy = NULL;
+
+	for (size_t i = 0; i < g->spaces; i++)
+		if (g->space[i].alive && g->space[i].number == e->a[1]) {
+			unmap(g, i, 0, NONE >> 12);
+			g->space[i].alive = false;
+		}
+	child = space_of(g, e->a[1]);
+	for (size_t i = 0; i < g->space[parent].regions; i++)
+		put(g, child, g->space[parent].region[i]);
+	for (size_t i = 0; i < g->shown.size; i++)
+		if (g->shown.slot[i].value && g->shown.slot[i].a == parent) {
+			g->shown.slot[i].mark = false;
+			if ((count & (count - 1)) == 0)
+				copy = resized(copy, count ? 2 * count : 1, sizeof(*copy));
+			copy[count++] = g->shown.slot[i];
+		}
+	for (size_t i = 0; i < count; i++)
+		show(g, child, copy[i].b, copy[i].value);
+	free(copy);
+}
+
+static void on_brk(struct guest *g, const struct event *e)
+{
+	size_t in = space_of(g, e->a[0]);
+	uint64_t old = (e->a[1] + 4095) >> 12, new = (e->a[2] + 4095) >> 12;
+
+	if (new < old)
+		unmap(g, in, new, old);
+	for (; old < new; old++)	/* a map may have had it */
+		if (region_at(g, in, old) == NULL)
+			put(g, in, (struct region){ old, old + 1, R_HEAP, 0, 0, g->families++ });
+}
+
+static void on_cow_break(struct guest *g, const struct event *e)
+{
+	size_t in = space_of(g, e->a[0]);
+	uint64_t at = e->a[1] >> 12;
+	struct slot *slot = find(&g->shown, in, at, false);
+
+	if (e->a[2] == e->a[3] && slot && slot->value) {
+		slot->mark = true;
+		return;
+	}
+	show(g, in, at, own(g));
+}
+
+/* Other forks, which had nothing there either, are not to find what comes to be there. */
+static void on_own(struct guest *g, size_t in, uint64_t at)
+{
+	struct page *p = look(&g->shown, in, at);
+	struct region *r = region_at(g, in, at);
+
+	if (r == NULL || !has_own(r) || (p != NULL && p->places == 1))
+		return;
+	show(g, in, at, own(g));
+}
+
+static void on_discard(struct guest *g, size_t in, uint64_t from, uint64_t to)
+{
+	struct region *parts;
+	size_t count;
+
+	hide(g, in, from, to);
+	count = cut(g, in, from, to, &parts);
+	for (size_t i = 0; i < count; i++) {
+		if (parts[i].family)
+			parts[i].family = g->families++;
+		put(g, in, parts[i]);
+	}
+	free(parts);
+}
+
+static void on_present(struct guest *g, const struct event *e)
+{
+	size_t in = space_of(g, e->a[0]);
+	uint64_t from = e->a[1] >> 12, to = e->a[2] >> 12;
+
+	for (uint64_t i = 0; from + i < to; i++) {
+		bool frame = e->a[3] != NONE;
+		uint64_t at = (frame ? e->a[3] : e->a[4]) + i;
+		struct slot *slot = find(&g->in_frame, frame, at, true);
+
+		if (slot->value == NULL)
+			slot->value = own(g);
+		show(g, in, from + i, slot->value);
+		if (!frame)
+			find(&g->in_swap, 0, at, true)->value = slot->value;
+	}
+}
+
+static void on_cache_add(struct guest *g, const struct event *e)
+{
+	uint32_t of = file_of(g->b, e->a[0], e->a[1], false);
+
+	for (uint64_t i = 0; i < e->a[4]; i++) {
+		struct page *p = in_file(g, of, e->a[2] + i, true);
+
+		arrive(g->b, p, true);
+		if (e->a[5] != NONE) {
+			p->alias = (e->a[5] >> 12) + i;
+			find(&g->in_kernel, 0, p->alias, true)->value = p;
+		}
+	}
+}
+
+static void on_cache_remove(struct guest *g, const struct event *e)
+{
+	uint32_t of = file_of(g->b, e->a[0], e->a[1], false);
+
+	for (uint64_t i = 0; i < e->a[4]; i++) {
+		struct page *p = look(&g->contents, of, e->a[2] + i);
+		struct slot *slot;
+
+		if (p == NULL || !p->resident)	/* a segment's mark may be missing by now */
+			p = look(&g->contents, known_file(g->b, 0, e->a[1] | SEGMENT), e->a[2] + i);
+		if (p == NULL || !p->resident)
+			continue;
+		slot = find(&g->in_kernel, 0, p->alias, false);
+		if (slot && slot->value == p)
+			slot->value = NULL;
+		leave(g->b, p);
+		p->left = true;
+	}
+}
+
+static void on_swap_out(struct guest *g, const struct event *e)
+{
+	for (uint64_t i = 0; i < e->a[4]; i++) {
+		struct slot *slot = find(&g->in_swap, 0, e->a[2] + i, true);
+		struct page *p = slot->value;
+
+		if (e->a[6] != NONE) {
+			p = in_file(g, file_of(g->b, e->a[5], e->a[6], false), e->a[7] + i, false);
+			device_is_taken(g->b, g->b->file[p->file].on);
+			p->left = false;	/* the page cache, but not memory */
+		} else {
+			struct page *there = seen_at(g, space_of(g, e->a[0]), (e->a[1] >> 12) + i, false);
+
+			/*
+			 * A space that has ended shows nothing, but its pages still go to swap.  Others may share
+			 * this one; if they do not, it is known no more.
+			 */
+			if (there == NULL) {
+				if (p != NULL && p->swapped != e->a[3] + i)
+					slot->value = NULL;
+				continue;
+			}
+			p = there;
+			name_page(p, e->a[0], (e->a[1] >> 12) + i);
+		}
+		slot->value = p;
+		p->swapped = e->a[3] + i;
+		arrive(g->b, p, false);
+	}
+}
+
+/* What its entry names: at its address there may be a copy by now. */
+static void on_swap_in(struct guest *g, const struct event *e)
+{
+	for (uint64_t i = 0; i < e->a[4]; i++) {
+		struct page *p = look(&g->in_swap, 0, e->a[2] + i);
+
+		if (p != NULL && !p->over)
+			arrive(g->b, p, true);
+	}
+}
+
+/* A page as reclaim names it. */
+static struct page *named(struct guest *g, const struct event *e, uint64_t i, bool anew)
+{
+	if (e->a[1] != NONE)
+		return in_file(g, file_of(g->b, e->a[0], e->a[1], false), e->a[2] + i, anew);
+	return e->a[5] == NONE ? NULL : look(&g->in_swap, 0, e->a[5] + i);
+}
+
+static const char *on_reclaim(struct guest *g, const struct event *e)
+{
+	uint32_t first = g->b->evictions;
+
+	for (uint64_t i = 0; i < e->a[4]; i++) {
+		struct page *p = named(g, e, i, false);
+
+		g->reclaimed++;
+		if (e->a[1] == NONE && e->a[5] == NONE) {
+			g->dropped++;
+		} else if (p == NULL || p->over) {
+			g->unknown++;
+		} else {
+			if (p->file)
+				device_is_taken(g->b, g->b->file[p->file].on);
+			evict(g->b, p, e->a[6], e->a[7], e->tid, e->tgid);
+		}
+	}
+	return next_moment(g->b, first) ? NULL : "there are too many moments";
+}
+
+static void on_refault(struct guest *g, const struct event *e)
+{
+	for (uint64_t i = 0; i < e->a[4]; i++) {
+		struct page *p = named(g, e, i, true);
+
+		if (p != NULL && !p->over)
+			arrive(g->b, p, true);
+	}
+}
+
+static void on_file(struct guest *g, const struct event *e)
+{
+	uint32_t of = file_of(g->b, e->a[0], e->a[1], false);
+
+	if (g->b->file[of].known && g->b->file[of].generation != e->a[3])
+		of = file_of(g->b, e->a[0], e->a[1], true);
+	g->b->file[of].known = true;
+	g->b->file[of].generation = e->a[3];
+}
+
+const char *guest_event(struct guest *g, const struct event *e)
+{
+	const char *is = e->name;
+
+	if (strcmp(is, "snapshot") == 0) {
+		if (e->a[0] != 0)
+			forget_all(g);
+		empty(&g->in_frame);
+	} else if (strcmp(is, "map") == 0) {
+		on_map(g, e);
+	} else if (strcmp(is, "unmap") == 0) {
+		unmap(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
+	} else if (strcmp(is, "remap") == 0) {
+		on_remap(g, e);
+	} else if (strcmp(is, "brk") == 0) {
+		on_brk(g, e);
+	} else if (strcmp(is, "shm-detach") == 0) {
+		const struct region *r = region_at(g, space_of(g, e->a[0]), e->a[1] >> 12);
+
+		if (r != NULL)
+			unmap(g, space_of(g, e->a[0]), r->from, r->to);
+	} else if (strcmp(is, "space-duplicate") == 0) {
+		on_fork(g, e);
+	} else if (strcmp(is, "space-end") == 0) {
+		size_t in = space_of(g, e->a[0]);
+
+		unmap(g, in, 0, NONE >> 12);
+		g->space[in].alive = false;
+	} else if (strcmp(is, "cow-break") == 0) {
+		on_cow_break(g, e);
+	} else if (strcmp(is, "page-own") == 0) {
+		for (uint64_t i = 0; i < e->a[3]; i++)
+			on_own(g, space_of(g, e->a[0]), (e->a[1] >> 12) + i);
+	} else if (strcmp(is, "discard") == 0) {
+		on_discard(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
+	} else if (strcmp(is, "present") == 0) {
+		on_present(g, e);
+	} else if (strcmp(is, "file") == 0) {
+		on_file(g, e);
+	} else if (strcmp(is, "cache-add") == 0) {
+		on_cache_add(g, e);
+	} else if (strcmp(is, "cache-remove") == 0) {
+		on_cache_remove(g, e);
+	} else if (strcmp(is, "swap-out") == 0) {
+		on_swap_out(g, e);
+	} else if (strcmp(is, "swap-in") == 0) {
+		on_swap_in(g, e);
+	} else if (strcmp(is, "reclaim") == 0) {
+		return on_reclaim(g, e);
+	} else if (strcmp(is, "refault") == 0) {
+		on_refault(g, e);
+	} else if (strcmp(is, "gap") == 0 || strcmp(is, "state") == 0) {
+		return "records are missing";
+	}
+	return NULL;
+}
+
+struct page *guest_page(struct guest *g, uint64_t space, uint64_t at, bool write)
+{
+	struct page *p;
+
+	if (at >= KERNEL >> 12)
+		return look(&g->in_kernel, 0, at);
+	p = seen_at(g, space_of(g, space), at, write);
+	if (p != NULL)
+		name_page(p, space, at);
+	return p;
+}
+
+void guest_open(struct guest *g, struct books *b)
+{
+	*g = (struct guest){ .b = b, .families = 1 };
+}
+
+void guest_close(struct guest *g)
+{
+	for (size_t i = 0; i < g->spaces; i++)
+		free(g->space[i].region);
+	free(g->space);
+	free(g->shown.slot);
+	free(g->contents.slot);
+	free(g->in_kernel.slot);
+	free(g->in_swap.slot);
+	free(g->in_frame.slot);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What happens to the pages of a guest, whatever shows which they are (regret-guest.h): they come, are used,
+ * leave, are evicted, end; and what docs/reclaim.md defines of evictions.
+ *
+ * Time is counted in moments; two trees over them give the answers: one has for each moment how many of the
+ * pages that were resident then have been used since, the other how many more an optimal memory has room for.
+ * What is used is entered in both for the moments since its last use.  That is Belady's choice: of two pages,
+ * that which is used sooner comes first.
+ */
+#ifndef LAPLACE_TESTS_REGRET_PAGES_H
+#define LAPLACE_TESTS_REGRET_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEGMENT (UINT64_C(1) << 63)	/* in an inode: a System V segment */
+#define MOMENTS (UINT32_C(1) << 18)	/* at most, and one less */
+#define RECLAIMERS 4
+
+enum kind { ANONYMOUS, OF_FILE, SHARED, KINDS };
+enum outcome { USED, ENDED, NEVER, OUTCOMES };
+
+struct clocks {
+	uint64_t ref, instr, cycle;
+};
+
+struct counts {
+	uint64_t evicted, outcome[OUTCOMES], better, written, back, optimal, brought, unused;
+};
+
+struct device {
+	uint64_t number;
+	bool taken;		/* reclaim takes its pages */
+	uint32_t since;		/* this moment */
+};
+
+struct file {
+	uint64_t device, inode, generation;
+	bool known;		/* the generation is */
+	enum kind kind;
+	uint32_t on;		/* its device */
+	struct counts counts;
+};
+
+struct span {
+	uint32_t from, to;	/* moments */
+};
+
+struct page {
+	enum kind kind;
+	uint32_t file;		/* 0: none */
+	uint64_t offset;
+	uint64_t space, virtual_page;
+	uint64_t swapped;	/* from this frame, the last time */
+	uint64_t alias;		/* where the kernel has it in its own half, since the last time it was read */
+	uint32_t places;	/* entries of tables that show it */
+	bool resident, left, fresh, over, named;
+	bool begun;		/* it has been in memory: OPT has it since `since`, or has to read it */
+	struct clocks last;
+	uint32_t since;		/* the moment before its last use, or before it came into memory first */
+	uint32_t from;		/* resident since then, or since its last use */
+	struct span *span;	/* before that, since its last use */
+	uint32_t spans;
+	uint32_t waiting;	/* its last eviction without an outcome, 0 */
+};
+
+struct eviction {
+	struct page *page;
+	uint32_t before;	/* that of the same page, 0 */
+	uint32_t moment, reclaimer;
+	uint64_t tid, tgid, dirty;
+	struct clocks at, last, next;
+	enum outcome outcome;
+	bool back;
+	uint64_t resident, rank;
+};
+
+struct books {
+	struct device *device;
+	uint32_t devices;
+	struct file *file;		/* from 1 */
+	uint32_t files;
+	struct page **page;
+	size_t pages;
+	struct eviction *eviction;	/* from 1 */
+	uint32_t evictions;
+	uint32_t moment;		/* the last one */
+	struct clocks now;
+	uint64_t resident, most_resident;
+	struct counts all, by_kind[KINDS], by_reclaimer[RECLAIMERS];
+	uint64_t by_rank[12], by_distance[65];
+	uint32_t used_since[MOMENTS + 1];	/* a Fenwick tree: of differences between moments */
+	int64_t room[2 * MOMENTS];		/* the least of a subtree ... */
+	int64_t more[2 * MOMENTS];		/* ... and what all below it have more */
+};
+
+/* Memory, or the end. */
+void *resized(void *memory, size_t count, size_t size);
+
+struct books *books_new(void);
+void books_free(struct books *b);
+struct page *new_page(struct books *b);
+/* The file that has the inode now; 0: none. */
+uint32_t known_file(const struct books *b, uint64_t on, uint64_t inode);
+/* The same, or one that has it from now on; `new`: in any case. */
+uint32_t file_of(struct books *b, uint64_t on, uint64_t inode, bool new);
+/* A device's pages turn out to be such as reclaim takes. */
+void device_is_taken(struct books *b, uint32_t on);
+/* It is resident; `by_event`: that brought it, unless it was. */
+void arrive(struct books *b, struct page *p, bool by_event);
+void leave(struct books *b, struct page *p);
+void use(struct books *b, struct page *p);
+void end(struct books *b, struct page *p);
+/* At the moment that comes next. */
+void evict(struct books *b, struct page *p, uint64_t reclaimer, uint64_t dirty, uint64_t tid, uint64_t tgid);
+/* It is over, and all that was evicted in it, from this one on, is known.  False: there were too many. */
+bool next_moment(struct books *b, uint32_t first);
+/* The trace is over. */
+void close_books(struct books *b);
+
+#endif
