@@ -44,8 +44,8 @@ static const struct cli_option option_table[] = {
 	  "(lru_gen) (%d)" },
 	{ "repeat", CLI_NUMBER, CLI_INTO(struct options, repeat), .argument = "N", .least = 1, .most = 100,
 	  .wrong = "%n: '%s' is not a number from %l to %m", .standard = "1",
-	  .help = "Guests for each setting, that differ in their --seed and a little in the moment at which the program "
-	  "begins (%d)" },
+	  .help = "Guests for each setting, which differ in their --seed, and a little in what it decides before the "
+	  "program begins (%d)" },
 	{ "output", CLI_DIRECTORY, 'o', .argument = "DIR",
 	  .help = "The directory of results (PROGRAM.reclaim)" },
 	{ "jobs", CLI_NUMBER, 'J', CLI_INTO(struct options, jobs), .argument = "N", .least = 1, .most = 1024,

@@ -50,10 +50,17 @@ counts after
 exit $status
 """
 # Another seed alone is hardly another guest: nothing in reclaim asks for random numbers, and addresses are not random.
-# So the program begins up to a tenth of a second later, which the seed decides: the kernel's clocks and threads are
-# elsewhere then, and memory is as it was.  Without another program, which would take some.
+# So the seed also decides how many children the shell has before, up to three, which leave other page frames free and
+# nothing else, and how much later the program begins, up to a tenth of a second: the kernel's clocks and threads are
+# elsewhere then.  No other program does it, for that would take memory.
 _LATER = """read -r random </proc/sys/kernel/random/uuid
-steps=$((0x${random%%-*} % 1000))
+random=$((0x${random%%-*}))
+children=$((random % 4))
+while [ $children -gt 0 ]; do
+	(:)
+	children=$((children - 1))
+done
+steps=$((random / 4 % 1000))
 while [ $steps -gt 0 ]; do steps=$((steps - 1)); done
 """
 
