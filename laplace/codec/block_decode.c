@@ -190,7 +190,7 @@ static enum lpl_error get_other_token(struct lpl_block_decoder *decoder, uint32_
 	return number == model->tokens ? get_new_token(decoder) : LPL_OK;
 }
 
-static inline enum lpl_error get_token(struct lpl_block_decoder *decoder, uint32_t *token)
+enum lpl_error lpl_block_decode_token(struct lpl_block_decoder *decoder, uint32_t *token)
 {
 	struct lpl_block_model *model = &decoder->model;
 	uint32_t best = model->after[model->context].best;
@@ -222,8 +222,7 @@ struct reading {
 	unsigned int first;	/* d of the first one */
 };
 
-/* One that its site's kind does not predict.  false: it is missing or malformed. */
-static bool get_miss(struct lpl_block_decoder *decoder, struct lpl_site *site, uint64_t *address)
+bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *site, uint64_t *address)
 {
 	const uint64_t near = decoder->model.near, far = decoder->model.far;
 	const uint8_t *at;
@@ -242,8 +241,13 @@ static bool get_miss(struct lpl_block_decoder *decoder, struct lpl_site *site, u
 		at = decoder->at[LPL_BLOCK_MISSES];
 		if (decoder->end[LPL_BLOCK_MISSES] - at < (ptrdiff_t)bytes)
 			return false;
-		for (unsigned int i = 0; i < bytes; i++)
-			distance |= (uint64_t)at[i] << (8 * i);
+		if (decoder->end[LPL_BLOCK_MISSES] - at >= (ptrdiff_t)sizeof(distance)) {
+			memcpy(&distance, at, sizeof(distance));	/* more than it is, which is quicker */
+			distance = le64toh(distance) & ((UINT64_C(1) << 8 * bytes) - 1);
+		} else {
+			for (unsigned int i = 0; i < bytes; i++)
+				distance |= (uint64_t)at[i] << (8 * i);
+		}
 		decoder->at[LPL_BLOCK_MISSES] = at + bytes;
 		*address = (lpl_unfold(distance) + (from_near ? near : site->word)) &
 			   LPL_ADDRESS_MASK;
@@ -261,7 +265,7 @@ static inline bool get_address(struct lpl_block_decoder *decoder, struct lpl_sit
 	if (decoder->correct[LPL_BLOCK_HITS] > 0) {
 		decoder->correct[LPL_BLOCK_HITS]--;
 		*address = lpl_predict(site, lpl_kind(site), model->near, model->far);
-	} else if (!get_miss(decoder, site, address)) {
+	} else if (!lpl_block_decode_miss(decoder, site, address)) {
 		return false;
 	}
 	lpl_site_set_last(site, *address);
@@ -613,13 +617,13 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 	bool after_state = false;
 
 	while (decoder->refs < refs) {
-		uint32_t token = 0;
+		uint32_t token = LPL_TOKEN_NONE;
 		bool is_state;
 
 		if (lpl_block_decoder_overflowed(decoder))
 			return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "its blocks have too many pages for steps");
-		if (decoder->stepping && !lpl_block_run(decoder, refs, &after_state))
-			return no_memory(decoder);
+		if (decoder->stepping)
+			LPL_TRY(lpl_block_run(decoder, refs, &token, &after_state));
 		if (decoder->refs >= refs)
 			break;
 		if (decoder->ops > LPL_OPS_KEPT) {
@@ -629,7 +633,8 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 		}
 		if (decoder->dropped + decoder->ops > LPL_OP_WORDS_MAX)
 			return damaged(decoder, "it has more blocks than a chunk may");
-		LPL_TRY(get_token(decoder, &token));
+		if (token == LPL_TOKEN_NONE)
+			LPL_TRY(lpl_block_decode_token(decoder, &token));
 		is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_BLOCKS;
 		if (is_state && after_state)
 			return damaged(decoder, "a state follows a state");

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs of blocks that are as expected.
+ * Runs of blocks that make the data references expected of them.
  *
- * What get_token(), step_expected() and advance() of block_decode.c do for one block is done here for as many as are
- * predicted in all respects: the first choice follows, without hysteresis; its data references are those listed; their
- * addresses are what their sites' kinds predict.  How many that are for each of the three is known beforehand, so in
- * a run nothing can be missing or malformed but the clocks, and they cannot wrap around, as they
+ * What step_expected() and advance() of block_decode.c do for one block is done here for as many as make the
+ * data references that are listed.  How many that are is known beforehand, and how many of them are where
+ * their sites' kinds say; so in a run nothing can be missing or malformed but tokens and
+ * addresses that are not predicted, and the clocks, which cannot wrap around, as they
  * are far from it where it begins.  Whatever else there is ends the run, and is left to those functions.
  *
  * A token is *still* if all its sites predict where they were: then they do not change, and are
  * not looked at.
  */
+#include "base/try.h"
 #include "block_run.h"
+
+static enum lpl_error no_memory(const struct lpl_block_decoder *decoder)
+{
+	return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "no memory for its records");
+}
 
 /* No chunk's clocks move so far. */
 #define CALM (UINT64_C(1) << 62)
+#define LONGEST ((uint64_t)1 << 16)	/* blocks for which there is room at once */
 
 static unsigned int d_of(const struct lpl_site *site)
 {
@@ -86,6 +93,37 @@ static inline bool move(struct lpl_block_model *model, const struct lpl_token *t
 	return moved >> LPL_PAGE_SHIFT != 0;
 }
 
+/*
+ * The same where some are not predicted.  They may have other kinds then: it is seen whether the token is still.  false:
+ * an address is missing or malformed.
+ */
+static bool move_anyhow(struct lpl_block_decoder *decoder, struct lpl_token *token, bool *left_page)
+{
+	struct lpl_block_model *model = &decoder->model;
+	struct lpl_site *site = &model->site[token->sites];
+	uint64_t moved = 0, moves = 0;
+
+	for (size_t i = 0; i < token->listed; i++) {
+		const uint64_t before = site[i].word;
+		uint64_t address;
+
+		if (decoder->correct[LPL_BLOCK_HITS] > 0) {
+			decoder->correct[LPL_BLOCK_HITS]--;
+			address = lpl_predict(&site[i], lpl_kind(&site[i]), model->near, model->far);
+		} else if (!lpl_block_decode_miss(decoder, &site[i], &address)) {
+			return false;
+		}
+		lpl_site_set_last(&site[i], address);
+		moved |= before ^ site[i].word;
+		moves |= site[i].difference[LPL_PREDICT_STEP];
+		model->far = model->near;
+		model->near = address;
+	}
+	token->still = moves == 0;
+	*left_page = moved >> LPL_PAGE_SHIFT != 0;
+	return true;
+}
+
 /* They are where they were. */
 static inline void stay(struct lpl_block_model *model, const struct lpl_token *token)
 {
@@ -97,54 +135,74 @@ static inline void stay(struct lpl_block_model *model, const struct lpl_token *t
 	model->near = end[-1].word & LPL_ADDRESS_MASK;
 }
 
-bool lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, bool *after_state)
+/* Is this what it does next, if its data references are those listed?  (Of a state and the like there is no pattern.) */
+static inline bool can_run(const struct lpl_token *token, uint64_t next_instr, uint64_t instr)
+{
+	return token->pattern != 0 && next_instr + token->begins >= instr;
+}
+
+enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, uint32_t *token,
+			     bool *after_state)
 {
 	struct lpl_block_model *model = &decoder->model;
 	struct lpl_block_steps *steps = &decoder->steps;
 	struct lpl_block_position *now = &decoder->now;
 	const uint64_t space = now->state.space, before = decoder->refs;
 	uint64_t *correct = decoder->correct;
-	uint64_t left = correct[LPL_BLOCK_FLOW] < correct[LPL_BLOCK_SHAPE] ? correct[LPL_BLOCK_FLOW] :
-			correct[LPL_BLOCK_SHAPE];
-	uint64_t hits = correct[LPL_BLOCK_HITS], next_instr = now->next_instr, instr = now->instr, run;
+	uint64_t left = correct[LPL_BLOCK_SHAPE] < LONGEST ? correct[LPL_BLOCK_SHAPE] : LONGEST;
+	uint64_t next_instr = now->next_instr, instr = now->instr, run;
 	uint64_t done = before;
 	bool whole = true;
 
+	*token = LPL_TOKEN_NONE;
 	if (!is_calm(decoder))
-		return true;
+		return LPL_OK;
 	left = left < refs - before ? left : refs - before;
-	if (left == 0 || !lpl_reserve(steps->step, steps->step_room, steps->steps + left))
-		return left == 0;
+	if (!lpl_reserve(steps->step, steps->step_room, steps->steps + left))
+		return no_memory(decoder);
 	for (run = 0; run < left && done < refs && whole; run++) {
-		const uint32_t number = model->after[model->context].best;
-		struct lpl_token *token;
+		uint32_t number = model->after[model->context].best;
+		struct lpl_token *block;
+		bool left_page;
 
-		/* none, a state or the like; or with hysteresis */
-		if (number - LPL_TOKEN_BLOCKS >= LPL_HYSTERESIS - LPL_TOKEN_BLOCKS)
-			break;
-		token = &model->token[number];
-		if (token->pattern == 0 || token->listed > hits || next_instr + token->begins < instr)
-			break;
-		lpl_block_model_advance(model, number);
-		hits -= token->listed;
-		instr = next_instr + token->ends;
-		next_instr += token->fetched;
-		done += token->refs;
-		if (token->still)
-			stay(model, token);
-		if ((!token->still && move(model, token)) || token->space != space)
-			whole = lpl_block_run_pattern(decoder, token);
+		/* none, a state or the like, or with hysteresis; or it is another one */
+		if (correct[LPL_BLOCK_FLOW] == 0 || number - LPL_TOKEN_BLOCKS >= LPL_HYSTERESIS - LPL_TOKEN_BLOCKS) {
+			LPL_TRY(lpl_block_decode_token(decoder, &number));
+			block = &model->token[number];
+			if (number < LPL_TOKEN_BLOCKS || !can_run(block, next_instr, instr)) {
+				*token = number;
+				break;
+			}
+		} else {
+			block = &model->token[number];
+			if (!can_run(block, next_instr, instr))
+				break;
+			correct[LPL_BLOCK_FLOW]--;
+			lpl_block_model_advance(model, number);
+		}
+		instr = next_instr + block->ends;
+		next_instr += block->fetched;
+		done += block->refs;
+		if (block->listed > correct[LPL_BLOCK_HITS]) {
+			if (!move_anyhow(decoder, block, &left_page))
+				return lpl_fail(decoder->cause, LPL_ERR_DAMAGED, "an address is missing or malformed");
+		} else {
+			correct[LPL_BLOCK_HITS] -= block->listed;
+			left_page = !block->still && move(model, block);
+			if (block->still)
+				stay(model, block);
+		}
+		if (left_page || block->space != space)
+			whole = lpl_block_run_pattern(decoder, block);
 		else
-			steps->step[steps->steps++] = token->pattern - 1;
+			steps->step[steps->steps++] = block->pattern - 1;
 	}
 	*after_state &= run == 0;
-	correct[LPL_BLOCK_FLOW] -= run;
 	correct[LPL_BLOCK_SHAPE] -= run;
-	correct[LPL_BLOCK_HITS] = hits;
 	now->next_instr = next_instr;
 	now->instr = instr;
 	now->cycle = instr + now->state.cycle_offset;
 	now->ref += done - before;
 	decoder->refs = done;
-	return whole;
+	return whole ? LPL_OK : no_memory(decoder);
 }

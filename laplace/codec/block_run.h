@@ -17,10 +17,21 @@ void lpl_block_run_learn(const struct lpl_block_model *model, struct lpl_token *
 /* The token makes the pattern of its sites, and a step to it.  false: no memory. */
 bool lpl_block_run_pattern(struct lpl_block_decoder *decoder, struct lpl_token *token);
 
+/* What is next: a token, which is known now.  Fails as lpl_block_decode().  (block_decode.c) */
+enum lpl_error lpl_block_decode_token(struct lpl_block_decoder *decoder, uint32_t *token);
+
 /*
- * Decode the run that begins here, which may be none: it ends where something is not as expected, or
- * at `refs` references.  *after_state is false after a block.  false: no memory.
+ * Where the site's reference is, which its kind does not predict: the column says.  The site learns of it.  false: it is
+ * missing or malformed.  (block_decode.c)
  */
-bool lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, bool *after_state);
+bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *site, uint64_t *address);
+
+/*
+ * Decode the run that begins here, which may be none: it ends with a block of other data references than are expected, or
+ * at `refs` references, or earlier.  *token is NONE, or the one that ended it: it is read, its block is not.  *after_state is
+ * false after a block.  Fails as lpl_block_decode().
+ */
+enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, uint32_t *token,
+			     bool *after_state);
 
 #endif
