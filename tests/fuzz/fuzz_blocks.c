@@ -3,7 +3,7 @@
  * Fuzzing the payload of a RUNS chunk: packed blocks, events, totals, the stream's hash.  The
  * input is one or two of: the payload's length in three bytes, a chunk header, the payload as
  * it is before compression.  Both are read by one decoder, as a reader does; what the first
- * leaves in it must not matter to the second.
+ * leaves in it must not matter to the second.  They are decoded to steps as well.
  */
 #include "container/block_data.h"
 
@@ -90,17 +90,34 @@ static enum lpl_error decode(struct lpl_unpacked_blocks *blocks, struct lpl_data
 	return strcmp(cause.text, "its clocks are not those of its records") == 0 ? LPL_OK : error;
 }
 
+/* Decoded to steps, a part fails as it does otherwise, or comes as far. */
+static void step(struct lpl_unpacked_blocks *steps, struct lpl_data *data, const struct part *part,
+		 enum lpl_error error, const struct lpl_block_position *end)
+{
+	const struct lpl_block_position *now = &steps->decoder.now;
+
+	steps->stepping = true;
+	require(decode(steps, data, part) == error);
+	require(error != LPL_OK ||
+		(now->ref == end->ref && now->instr == end->instr && now->cycle == end->cycle &&
+		 now->next_instr == end->next_instr && now->state.space == end->state.space));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	struct lpl_unpacked_blocks blocks = { .ready = false }, fresh = { .ready = false };
-	struct lpl_data data = { .ref_count = 0 }, alone = { .ref_count = 0 };
+	struct lpl_unpacked_blocks blocks = { .ready = false }, fresh = { .ready = false },
+				   steps = { .ready = false };
+	struct lpl_data data = { .ref_count = 0 }, alone = { .ref_count = 0 }, stepped = { .ref_count = 0 };
 	struct input input = { bytes, size };
 	struct part part;
 	bool is_first = true;
 
 	while (next_part(&input, &part)) {
 		enum lpl_error error = decode(&blocks, &data, &part);
+		struct lpl_block_position end = blocks.decoder.now;
 		uint64_t sum = error == LPL_OK ? expand(&blocks, &part.header) : 0;
+
+		step(&steps, &stepped, &part, error, &end);
 
 		if (!is_first) {
 			require(decode(&fresh, &alone, &part) == error);
@@ -113,7 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	}
 	lpl_block_data_free(&blocks);
 	lpl_block_data_free(&fresh);
+	lpl_block_data_free(&steps);
 	lpl_data_free(&data);
 	lpl_data_free(&alone);
+	lpl_data_free(&stepped);
 	return 0;
 }
