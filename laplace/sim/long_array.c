@@ -31,7 +31,7 @@ enum lpl_error lpl_long_array_turn(struct lpl_long_array *array, size_t block,
 	size_t got;
 
 	if (!array->number)
-		array->number = malloc(BYTES);
+		array->number = calloc(1, BYTES);	/* all of it is written, with what was never set */
 	else if (array->changed)
 		LPL_TRY(store(array, report));
 	if (!array->number)
