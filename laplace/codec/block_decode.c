@@ -30,11 +30,6 @@ static enum lpl_error damaged(const struct lpl_block_decoder *decoder, const cha
 	return lpl_fail(decoder->cause, LPL_ERR_DAMAGED, "%s", what);
 }
 
-static enum lpl_error no_memory(const struct lpl_block_decoder *decoder)
-{
-	return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "no memory for its records");
-}
-
 static bool get_number(struct lpl_block_decoder *decoder, enum lpl_block_column column,
 		       uint64_t *number)
 {
@@ -73,7 +68,7 @@ static enum lpl_error begin(struct lpl_block_decoder *decoder)
 	decoder->refs = 0;
 	decoder->ops = decoder->dropped = 0;
 	lpl_block_steps_clear(&decoder->steps);
-	return lpl_block_model_begin(&decoder->model) ? LPL_OK : no_memory(decoder);
+	return lpl_block_model_begin(&decoder->model) ? LPL_OK : lpl_block_no_memory(decoder);
 }
 
 enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
@@ -134,7 +129,7 @@ static enum lpl_error get_definition(struct lpl_block_decoder *decoder, uint64_t
 			return damaged(decoder, "a trace is not defined");
 		decoder->defined += lpl_unzigzag(value);
 		if (!lpl_block_model_trace(model, decoder->defined))
-			return no_memory(decoder);
+			return lpl_block_no_memory(decoder);
 	}
 	trace = &model->trace[number];
 	while (trace->count < count) {
@@ -166,7 +161,7 @@ static enum lpl_error get_new_token(struct lpl_block_decoder *decoder)
 	if (model->tokens >= LPL_TOKENS_MAX)
 		return damaged(decoder, "it has more tokens than a chunk may");
 	return lpl_block_model_token(model, (uint32_t)trace, first, fetched) ? LPL_OK :
-	       no_memory(decoder);
+	       lpl_block_no_memory(decoder);
 }
 
 /* Another token than was expected. */
@@ -222,7 +217,8 @@ struct reading {
 	unsigned int first;	/* d of the first one */
 };
 
-bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *site, uint64_t *address)
+enum lpl_error lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *site,
+				     uint64_t *address)
 {
 	const uint64_t near = decoder->model.near, far = decoder->model.far;
 	const uint8_t *at;
@@ -232,7 +228,7 @@ bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *s
 
 	if (!get_byte(decoder, LPL_BLOCK_MISSES, &how) || how >= LPL_MISS_KINDS ||
 	    !get_gap(decoder, LPL_BLOCK_HITS))
-		return false;
+		return damaged(decoder, "an address is missing or malformed");
 	if (how < LPL_PREDICTIONS) {
 		*address = lpl_predict(site, how, near, far);
 	} else {
@@ -240,7 +236,7 @@ bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *s
 		bytes = how - LPL_MISS(from_near, 0);
 		at = decoder->at[LPL_BLOCK_MISSES];
 		if (decoder->end[LPL_BLOCK_MISSES] - at < (ptrdiff_t)bytes)
-			return false;
+			return damaged(decoder, "an address is missing or malformed");
 		if (decoder->end[LPL_BLOCK_MISSES] - at >= (ptrdiff_t)sizeof(distance)) {
 			memcpy(&distance, at, sizeof(distance));	/* more than it is, which is quicker */
 			distance = le64toh(distance) & ((UINT64_C(1) << 8 * bytes) - 1);
@@ -253,25 +249,7 @@ bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *s
 			   LPL_ADDRESS_MASK;
 	}
 	lpl_site_update(site, how, *address, near, far);
-	return true;
-}
-
-/* Where the site's reference is, which is its last one then. */
-static inline bool get_address(struct lpl_block_decoder *decoder, struct lpl_site *site,
-			       uint64_t *address)
-{
-	struct lpl_block_model *model = &decoder->model;
-
-	if (decoder->correct[LPL_BLOCK_HITS] > 0) {
-		decoder->correct[LPL_BLOCK_HITS]--;
-		*address = lpl_predict(site, lpl_kind(site), model->near, model->far);
-	} else if (!lpl_block_decode_miss(decoder, site, address)) {
-		return false;
-	}
-	lpl_site_set_last(site, *address);
-	model->far = model->near;
-	model->near = *address;
-	return true;
+	return LPL_OK;
 }
 
 /* A site's word, in a block with that low byte of its instruction count. */
@@ -303,8 +281,7 @@ static enum lpl_error get_expected(struct lpl_block_decoder *decoder, struct rea
 	for (size_t i = 0; i < token->listed; i++) {
 		if (is_long(site[i].word))
 			return damaged(decoder, "a block is not as expected");
-		if (!get_address(decoder, &site[i], &address))
-			return damaged(decoder, "an address is missing or malformed");
+		LPL_TRY(lpl_block_decode_address(decoder, &site[i], &address));
 		reading->word[i] = as_referred(site[i].word, low);
 	}
 	reading->words = reading->refs = token->listed;
@@ -322,29 +299,24 @@ static enum lpl_error get_expected(struct lpl_block_decoder *decoder, struct rea
 static enum lpl_error step_expected(struct lpl_block_decoder *decoder, struct reading *reading,
 				    struct lpl_token *token)
 {
-	struct lpl_site *site = &decoder->model.site[token->sites];
-	const uint64_t space = decoder->now.state.space;
-	uint64_t moved = 0, address;
+	const struct lpl_site *site = &decoder->model.site[token->sites];
+	bool left_page;
 
 	for (size_t i = 0; i < token->listed; i++) {
-		const uint64_t before = site[i].word;
-
-		if (is_long(before))
+		if (is_long(site[i].word))
 			return damaged(decoder, "a block is not as expected");
-		if (!get_address(decoder, &site[i], &address))
-			return damaged(decoder, "an address is missing or malformed");
-		moved |= before ^ site[i].word;
 	}
+	LPL_TRY(lpl_block_run_move(decoder, token, &left_page));
 	reading->words = reading->refs = token->listed;
 	if (token->listed > 0) {
 		reading->first = d_of(site[0].word);
 		reading->d = d_of(site[token->listed - 1].word);
 	}
 	lpl_block_run_learn(&decoder->model, token);
-	if (token->pattern != 0 && token->space == space && moved >> LPL_PAGE_SHIFT == 0)
+	if (token->pattern != 0 && token->space == decoder->now.state.space && !left_page)
 		return lpl_block_steps_again(&decoder->steps, token->pattern - 1) ? LPL_OK :
-		       no_memory(decoder);
-	return lpl_block_run_pattern(decoder, token) ? LPL_OK : no_memory(decoder);
+		       lpl_block_no_memory(decoder);
+	return lpl_block_run_pattern(decoder, token) ? LPL_OK : lpl_block_no_memory(decoder);
 }
 
 /* As many more as the column says, each as the one two before it.  false: that cannot be. */
@@ -424,15 +396,14 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 	if (model->sites + LPL_SITES_MAX > LPL_CHUNK_SITES_MAX)
 		return damaged(decoder, "it has more data references of tokens than a chunk may");
 	if (!lpl_block_model_sites(model, token, reading->refs))
-		return no_memory(decoder);
+		return lpl_block_no_memory(decoder);
 	if (learned)
 		token->listed = (uint16_t)reading->refs;
 	for (size_t i = 0; i < reading->words; i++, n++) {
 		struct lpl_site *site = &model->site[token->sites + lpl_site_of(n)];
 		uint64_t *word = &reading->word[i], address;
 
-		if (!get_address(decoder, site, &address))
-			return damaged(decoder, "an address is missing or malformed");
+		LPL_TRY(lpl_block_decode_address(decoder, site, &address));
 		if (learned)
 			site->word = *word | address;
 		i += is_long(*word);
@@ -445,7 +416,7 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 	token->space = decoder->now.state.space;
 	if (!lpl_block_steps_block(&decoder->steps, &model->trace[token->trace], token, token->space,
 				   reading->word, reading->words, low, &number))
-		return no_memory(decoder);
+		return lpl_block_no_memory(decoder);
 	token->pattern = learned && reading->words == reading->refs ? number + 1 : 0;
 	return LPL_OK;
 }
@@ -488,7 +459,7 @@ static enum lpl_error get_block(struct lpl_block_decoder *decoder, uint32_t numb
 	uint64_t refs;
 
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + 1 + LPL_BLOCK_WORDS_MAX))
-		return no_memory(decoder);
+		return lpl_block_no_memory(decoder);
 	reading.word = &decoder->op[decoder->ops + 1];
 	if (decoder->correct[LPL_BLOCK_SHAPE] > 0) {
 		decoder->correct[LPL_BLOCK_SHAPE]--;
@@ -536,7 +507,7 @@ static enum lpl_error get_state(struct lpl_block_decoder *decoder, unsigned int 
 	if (decoder->stepping)
 		return LPL_OK;
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_STATE_OP_WORDS))
-		return no_memory(decoder);
+		return lpl_block_no_memory(decoder);
 	op = &decoder->op[decoder->ops];
 	op[0] = LPL_STATE_OP;
 	op[1] = now->state.space;
@@ -550,7 +521,7 @@ static enum lpl_error get_state(struct lpl_block_decoder *decoder, unsigned int 
 static enum lpl_error keep_any(struct lpl_block_decoder *decoder, const struct lpl_ref *ref)
 {
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_ANY_OP_WORDS))
-		return no_memory(decoder);
+		return lpl_block_no_memory(decoder);
 	decoder->op[decoder->ops] = LPL_ANY_OP;
 	memcpy(&decoder->op[decoder->ops + 1], ref, sizeof(*ref));
 	decoder->ops += LPL_ANY_OP_WORDS;
@@ -559,7 +530,7 @@ static enum lpl_error keep_any(struct lpl_block_decoder *decoder, const struct l
 
 static enum lpl_error step_any(struct lpl_block_decoder *decoder, const struct lpl_ref *ref)
 {
-	return lpl_block_steps_ref(&decoder->steps, ref) ? LPL_OK : no_memory(decoder);
+	return lpl_block_steps_ref(&decoder->steps, ref) ? LPL_OK : lpl_block_no_memory(decoder);
 }
 
 static enum lpl_error get_any(struct lpl_block_decoder *decoder)

@@ -36,4 +36,9 @@ struct lpl_block_decoder {
 	struct lpl_report *cause;	/* of a failure */
 };
 
+static inline enum lpl_error lpl_block_no_memory(const struct lpl_block_decoder *decoder)
+{
+	return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "no memory for its records");
+}
+
 #endif

@@ -14,11 +14,6 @@
 #include "base/try.h"
 #include "block_run.h"
 
-static enum lpl_error no_memory(const struct lpl_block_decoder *decoder)
-{
-	return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "no memory for its records");
-}
-
 /* No chunk's clocks move so far. */
 #define CALM (UINT64_C(1) << 62)
 #define LONGEST ((uint64_t)1 << 16)	/* blocks for which there is room at once */
@@ -73,7 +68,25 @@ static bool is_calm(const struct lpl_block_decoder *decoder)
 	       now->cycle == now->instr + now->state.cycle_offset;
 }
 
-/* The token's sites move on.  Does one of them leave its page? */
+enum lpl_error lpl_block_run_move(struct lpl_block_decoder *decoder, struct lpl_token *token, bool *left_page)
+{
+	struct lpl_site *site = &decoder->model.site[token->sites];
+	uint64_t moved = 0, moves = 0;
+
+	for (size_t i = 0; i < token->listed; i++) {
+		const uint64_t before = site[i].word;
+		uint64_t address;
+
+		LPL_TRY(lpl_block_decode_address(decoder, &site[i], &address));
+		moved |= before ^ site[i].word;
+		moves |= site[i].difference[LPL_PREDICT_STEP];
+	}
+	token->still = moves == 0;
+	*left_page = moved >> LPL_PAGE_SHIFT != 0;
+	return LPL_OK;
+}
+
+/* The same where all are predicted. */
 static inline bool move(struct lpl_block_model *model, const struct lpl_token *token)
 {
 	struct lpl_site *site = &model->site[token->sites];
@@ -91,37 +104,6 @@ static inline bool move(struct lpl_block_model *model, const struct lpl_token *t
 	model->near = near;
 	model->far = far;
 	return moved >> LPL_PAGE_SHIFT != 0;
-}
-
-/*
- * The same where some are not predicted.  They may have other kinds then: it is seen whether the token is still.  false:
- * an address is missing or malformed.
- */
-static bool move_anyhow(struct lpl_block_decoder *decoder, struct lpl_token *token, bool *left_page)
-{
-	struct lpl_block_model *model = &decoder->model;
-	struct lpl_site *site = &model->site[token->sites];
-	uint64_t moved = 0, moves = 0;
-
-	for (size_t i = 0; i < token->listed; i++) {
-		const uint64_t before = site[i].word;
-		uint64_t address;
-
-		if (decoder->correct[LPL_BLOCK_HITS] > 0) {
-			decoder->correct[LPL_BLOCK_HITS]--;
-			address = lpl_predict(&site[i], lpl_kind(&site[i]), model->near, model->far);
-		} else if (!lpl_block_decode_miss(decoder, &site[i], &address)) {
-			return false;
-		}
-		lpl_site_set_last(&site[i], address);
-		moved |= before ^ site[i].word;
-		moves |= site[i].difference[LPL_PREDICT_STEP];
-		model->far = model->near;
-		model->near = address;
-	}
-	token->still = moves == 0;
-	*left_page = moved >> LPL_PAGE_SHIFT != 0;
-	return true;
 }
 
 /* They are where they were. */
@@ -159,7 +141,7 @@ enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, u
 		return LPL_OK;
 	left = left < refs - before ? left : refs - before;
 	if (!lpl_reserve(steps->step, steps->step_room, steps->steps + left))
-		return no_memory(decoder);
+		return lpl_block_no_memory(decoder);
 	for (run = 0; run < left && done < refs && whole; run++) {
 		uint32_t number = model->after[model->context].best;
 		struct lpl_token *block;
@@ -184,8 +166,7 @@ enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, u
 		next_instr += block->fetched;
 		done += block->refs;
 		if (block->listed > correct[LPL_BLOCK_HITS]) {
-			if (!move_anyhow(decoder, block, &left_page))
-				return lpl_fail(decoder->cause, LPL_ERR_DAMAGED, "an address is missing or malformed");
+			LPL_TRY(lpl_block_run_move(decoder, block, &left_page));
 		} else {
 			correct[LPL_BLOCK_HITS] -= block->listed;
 			left_page = !block->still && move(model, block);
@@ -204,5 +185,5 @@ enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, u
 	now->cycle = instr + now->state.cycle_offset;
 	now->ref += done - before;
 	decoder->refs = done;
-	return whole ? LPL_OK : no_memory(decoder);
+	return whole ? LPL_OK : lpl_block_no_memory(decoder);
 }

@@ -21,10 +21,38 @@ bool lpl_block_run_pattern(struct lpl_block_decoder *decoder, struct lpl_token *
 enum lpl_error lpl_block_decode_token(struct lpl_block_decoder *decoder, uint32_t *token);
 
 /*
- * Where the site's reference is, which its kind does not predict: the column says.  The site learns of it.  false: it is
- * missing or malformed.  (block_decode.c)
+ * Where the site's reference is, which its kind does not predict: the column says.  The site learns of it.
+ * (block_decode.c)
  */
-bool lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *site, uint64_t *address);
+enum lpl_error lpl_block_decode_miss(struct lpl_block_decoder *decoder, struct lpl_site *site,
+				     uint64_t *address);
+
+/* Where the site's reference is, which is its last one then.  Fails if it is missing or malformed. */
+static inline enum lpl_error lpl_block_decode_address(struct lpl_block_decoder *decoder, struct lpl_site *site,
+						      uint64_t *address)
+{
+	struct lpl_block_model *model = &decoder->model;
+
+	if (decoder->correct[LPL_BLOCK_HITS] > 0) {
+		decoder->correct[LPL_BLOCK_HITS]--;
+		*address = lpl_predict(site, lpl_kind(site), model->near, model->far);
+	} else {
+		const enum lpl_error error = lpl_block_decode_miss(decoder, site, address);
+
+		if (error != LPL_OK)
+			return error;
+	}
+	lpl_site_set_last(site, *address);
+	model->far = model->near;
+	model->near = *address;
+	return LPL_OK;
+}
+
+/*
+ * The token's sites move on, to addresses that are predicted or not.  Does one of them leave its page?  They may have other
+ * kinds then: it is seen whether the token is still.
+ */
+enum lpl_error lpl_block_run_move(struct lpl_block_decoder *decoder, struct lpl_token *token, bool *left_page);
 
 /*
  * Decode the run that begins here, which may be none: it ends with a block of other data references than are expected, or
