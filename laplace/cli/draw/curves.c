@@ -136,7 +136,7 @@ static int add_row(struct curves *curves, char **field, int count,
 		   const struct columns *columns, const char *prefix,
 		   const char *path, int number)
 {
-	char name[600], runner[400] = "";
+	char name[600], runner[330] = "";
 	struct point point = { 0 };
 	int status;
 
