@@ -23,6 +23,7 @@ struct lpl_block_count {
 	uint64_t ended;				/* that of the segment that ended last */
 	struct lpl_counted_trace {
 		struct lpl_instruction_trace code;
+		uint8_t plain;		/* its instructions; 0: it crosses pages, or was forgotten */
 		uint64_t hash[LPL_TRACE_MAX + 1];	/* of its first fetches */
 	} *trace;				/* by number; owned */
 	size_t room;

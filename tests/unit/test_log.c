@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
+
 #include "codec/block_expand.h"
 #include "collect/log.h"
 #include "sender.h"
@@ -380,6 +382,65 @@ static void every_reference_is_that_of_the_processor(void **state)
 	free(p);
 }
 
+/* Where a collector is that was sent what this processor does: one that writes it as a segment, or counts it. */
+static void go_to_its_end(enum lpl_pass pass, uint64_t seed, struct lpl_resume_point *point)
+{
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = lpl_meta_new();
+	struct processor *p = malloc(sizeof(*p));
+	const bool writes = pass == LPL_PASS_SEGMENT;
+	struct lpl_collector_status status;
+	struct lpl_collector *collector;
+	struct lpl_plan plan;
+	struct lpl_log log;
+
+	assert_non_null(p);
+	assert_non_null(meta);
+	assert_int_equal(lpl_plan_parse(&plan, "none", &report), LPL_OK);
+	const struct lpl_collector_options options = {
+		.path = in_directory("passes.lpl"), .plan = &plan, .meta = meta, .stage = LPL_STAGE_FILE, .log = true,
+		.ring_records = 1024, .status_fd = -1, .overwrite = true, .segmented = true, .pass = pass,
+		.begins = writes, .part_path = writes ? in_directory("part.lpl") : NULL,
+	};
+
+	if (lpl_collector_open(&collector, &options, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	assert_true(lpl_log_open(&log, lpl_collector_ring(collector)));
+	start_processor(p, &log, seed);
+	/* a segment ends only where references are recorded */
+	for (unsigned i = 0; i < 2000 || !p->recording || p->suppressed; i++) {
+		between(p);
+		run_trace(p, &p->code[dice(p, TRACES)]);
+	}
+	lpl_log_rotate(&log, now(p, false));
+	while (!lpl_ring_drained(lpl_collector_ring(collector))) {
+		assert_int_equal(lpl_collector_failure(collector, NULL), LPL_OK);
+		sched_yield();
+	}
+	lpl_collector_status(collector, &status);
+	assert_int_equal(status.references, p->refs);
+	assert_true(lpl_collector_resume_point(collector, point) > 1);
+	lpl_log_close(&log);
+	lpl_collector_leave(collector);
+	stream_free(&p->done);
+	free(p);
+}
+
+static void what_is_counted_is_what_would_be_written(void **state)
+{
+	struct lpl_resume_point counted, written;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		go_to_its_end(LPL_PASS_COUNT, seed, &counted);
+		go_to_its_end(LPL_PASS_SEGMENT, seed, &written);
+		assert_true(lpl_resume_points_agree(&counted, &written));
+	}
+	go_to_its_end(LPL_PASS_SEGMENT, 1, &written);
+	assert_false(lpl_resume_points_agree(&counted, &written));
+}
+
 /* A log that was tampered with, or a simulator that is wrong: the run ends, and says why. */
 static void assert_refused(void (*wrong)(struct processor *p), const char *why)
 {
@@ -499,6 +560,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reference_is_that_of_the_processor),
+		cmocka_unit_test(what_is_counted_is_what_would_be_written),
 		cmocka_unit_test(what_cannot_be_is_an_error),
 		cmocka_unit_test(traces_have_ids),
 		cmocka_unit_test(lengths_have_the_classes_of_blocks),
