@@ -61,7 +61,7 @@ struct lpl_instruction_trace {
  *	bit 61		made by the processor itself, as supervisor; only where the mode is user
  *	bits 62..63	1; 0 for a page walk's, which are LPL_WALK_READ or LPL_WALK_WRITE:
  *			a physical address, in no space and no mode; bits 60 and 61 are
- *			LPL_WALK_FLAGS
+ *			LPL_WALK_FLAGS.  (A walk-read of one byte with LPL_FOR_READ has to be loose.)
  */
 #define LPL_WORD_ADDRESS_BITS	48
 #define LPL_WORD_COUNT_SHIFT	48

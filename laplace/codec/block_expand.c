@@ -128,6 +128,11 @@ bool lpl_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
 	return true;
 }
 
+bool lpl_block_word_of_ref(const struct lpl_ref *r, bool user, uint64_t word[2])
+{
+	return lpl_word_of_ref(r, user, word) && word[0] >> LPL_CODE_SHIFT != LPL_CODE_REPEAT;
+}
+
 bool lpl_block_scan(const struct lpl_block *block, uint8_t low, bool user,
 		    struct lpl_block_data *data)
 {
@@ -141,7 +146,8 @@ bool lpl_block_scan(const struct lpl_block *block, uint8_t low, bool user,
 		unsigned int offset = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
 		unsigned int supervisor = word >> 61 & word >> 62 & 1;
 
-		bad |= (offset < before) | word >> 63 | (supervisor & !user);
+		bad |= (offset < before) | word >> 63 | (supervisor & !user) |
+		       (word >> LPL_CODE_SHIFT == LPL_CODE_REPEAT);
 		before = offset;
 		of_type[(word >> 61 & 2) + (word >> 56 & 1)]++;
 		supervisors += supervisor;

@@ -47,12 +47,17 @@ size_t lpl_block_expand(const struct lpl_instruction_trace *trace, const struct 
 			const struct lpl_block_state *state, uint64_t instr, uint64_t ref,
 			struct lpl_ref *out);
 
+#define LPL_CODE_SHIFT	56	/* of a word: above is its code */
+#define LPL_CODE_REPEAT	0x10	/* no reference's: as many more as follow, as those two before */
+
 /*
  * A data reference as a word, and its length where that is a word of its own (else word[1] is 0),
  * in the mode given.  Its instruction count's low byte is in it, its space and cycle are not.
  * false: it cannot be said so.
  */
 bool lpl_word_of_ref(const struct lpl_ref *ref, bool user, uint64_t word[2]);
+/* The same, as a block may have it.  false also if its code is taken: a walk's of one byte, for a read. */
+bool lpl_block_word_of_ref(const struct lpl_ref *ref, bool user, uint64_t word[2]);
 
 /* What a block's data words say all in all. */
 struct lpl_block_data {

@@ -189,7 +189,7 @@ static bool add_word(struct lpl_block_finder *finder, const struct lpl_ref *r)
 
 	if (!goes_on(finder, r) || r->instr - finder->instr > 255 ||
 	    finder->words + 2 > LPL_BLOCK_WORDS_MAX ||
-	    !lpl_word_of_ref(r, finder->state.user, word))
+	    !lpl_block_word_of_ref(r, finder->state.user, word))
 		return false;
 	finder->word[finder->words++] = word[0];
 	if (word[1] != 0)

@@ -140,9 +140,6 @@ struct lpl_site {
 	uint64_t difference[LPL_PREDICTIONS];
 };
 
-#define LPL_CODE_SHIFT	56
-#define LPL_CODE_REPEAT	0x10	/* no reference's: as many more as follow, as those two before */
-
 /* ---- the whole ---- */
 
 #define LPL_MISS_BYTES	6	/* of an address that no prediction gives */

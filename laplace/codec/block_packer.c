@@ -308,7 +308,7 @@ static bool fits(const struct lpl_block_packer *packer, const struct lpl_ref *r,
 
 	return r->ref == ref && ref > packer->packed.event_ref && r->instr - base <= 255 &&
 	       r->cycle - r->instr == state->cycle_offset &&
-	       (walk || r->space == state->space) && lpl_word_of_ref(r, state->user, word);
+	       (walk || r->space == state->space) && lpl_block_word_of_ref(r, state->user, word);
 }
 
 static enum lpl_error pack_any(struct lpl_block_packer *packer, const struct lpl_ref *r,

@@ -150,8 +150,9 @@ static inline void book_refer(struct book *book, const struct book_data *data)
 	r->length = (uint16_t)((data->code >> 1 & 7) == 7 ? data->length :
 			       lengths[data->code >> 1 & 7]);
 	r->type = walk ? LPL_WALK_READ + write : LPL_READ + write;
+	r->space = walk ? 0 : r->space;
 	if (walk)
-		r->space = 0;
+		r->flags = data->code & 48;
 	else
 		r->flags = (book->user && !(data->code & 32) ? LPL_USER : 0) |
 			   (data->code & 16 ? LPL_SECOND : 0);
@@ -520,13 +521,13 @@ static inline int book_code(const struct lpl_ref *r, bool user)
 
 	if (r->type == LPL_FETCH || r->flags & (LPL_PAGED | LPL_SYNTHETIC) || r->length == 0 ||
 	    (r->address >> 47 != 0 && r->address >> 47 != 0x1ffff) ||
-	    (walk && (r->flags || r->space)) || (r->flags & LPL_USER && !user))
+	    (walk && (r->flags & ~48 || r->space)) || (r->flags & LPL_USER && !user))
 		return -1;
 	for (int i = 0; i < 7; i++)
 		class = r->length == lengths[i] ? i : class;
 	return (r->type == LPL_WRITE || r->type == LPL_WALK_WRITE) + class * 2 +
 	       (r->flags & LPL_SECOND ? 16 : 0) +
-	       (walk ? 0 : 64 + (user && !(r->flags & LPL_USER) ? 32 : 0));
+	       (walk ? r->flags : 64 + (user && !(r->flags & LPL_USER) ? 32 : 0));
 }
 
 static inline uint64_t book_hash(const struct lpl_ref *refs, size_t count)

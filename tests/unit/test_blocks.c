@@ -229,6 +229,44 @@ static void any_stream_round_trips(void **unused)
 	}
 }
 
+/*
+ * A walk of one byte, for a read, has the code by which a block says that references repeat: it comes back wherever it is,
+ * first or not, at the instruction of the one before or at a later one, found in blocks or sent loose.
+ */
+static void a_code_that_is_taken(void **unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < 8; i++) {
+		struct lpl_writer *writer = start_runs("taken.lpl", 0);
+		struct lpl_block_sink *out = i & 1 ? lpl_writer_blocks(writer) : NULL;
+		struct lpl_report report = { .error = LPL_OK };
+		struct lpl_ref refs[60];
+		struct stream stream;
+
+		stream_init(&stream);
+		for (unsigned int j = 0; j < 60; j++) {
+			struct lpl_ref *r = &stream_add(&stream)->ref;
+
+			*r = (struct lpl_ref){ .ref = j + 1, .instr = 5 + (i & 2 ? j : 0), .address = 0x1000 + 8 * j,
+					       .type = LPL_WALK_READ, .length = 1, .flags = LPL_FOR_READ };
+			if (i & 4 && j % 4 == 1)
+				r->length = 8;
+			if (!out && j % 6 == 0)
+				*r = (struct lpl_ref){ .ref = j + 1, .instr = r->instr, .address = 0x4000,
+						       .type = LPL_FETCH, .length = 4 };
+			r->cycle = r->instr;
+			refs[j] = *r;
+		}
+		if (out ? out->loose(out, refs, 60, &report) != LPL_OK :
+			  stream_send(&stream, 0, stream.count, lpl_writer_sink(writer), i, &report) != LPL_OK)
+			fail_msg("%s", report.text);
+		finish(writer);
+		assert_holds("taken.lpl", &stream, false, i);
+		assert_by_the_book("taken.lpl", &stream, i);
+		stream_free(&stream);
+	}
+}
+
 /* A block of 30 instructions at `instr`, as words with what follows: the 21st refers to data. */
 static void put_thirty(uint64_t word[3], uint64_t instr, bool write)
 {
@@ -369,6 +407,7 @@ static void refused(void **unused)
 		{ fine | UINT64_C(7) << 57, 4097 },
 		{ fine | UINT64_C(1) << 61, fine },	/* as supervisor in supervisor mode */
 		{ UINT64_C(1) << 63, fine },
+		{ UINT64_C(0x10) << 56, 0 },		/* what repetitions have as their code */
 	};
 	const struct lpl_block blocks[] = {
 		{ .trace = 1, .fetched = 1 }, { .first = 2, .fetched = 1 },
@@ -379,6 +418,7 @@ static void refused(void **unused)
 		{ .fetched = 2, .words = 2, .word = words[3] },
 		{ .fetched = 2, .words = 2, .word = words[4] },
 		{ .fetched = 2, .words = 1, .word = words[2] },
+		{ .fetched = 2, .words = 1, .word = words[5] },
 	};
 
 	(void)unused;
@@ -662,6 +702,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(guests_round_trip),
 		cmocka_unit_test(any_stream_round_trips),
+		cmocka_unit_test(a_code_that_is_taken),
 		cmocka_unit_test(carry_is_no_write),
 		cmocka_unit_test(no_words_are_made_up),
 		cmocka_unit_test(much_code),
