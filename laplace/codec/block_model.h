@@ -54,7 +54,7 @@ enum lpl_special_token {
 #define LPL_STATE_OP_WORDS	5
 #define LPL_ANY_OP_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
 
-#define LPL_WORD_NONE		UINT32_MAX	/* no trace's number plus 1 */
+#define LPL_WORD_NONE		(-1)		/* no trace's number plus 1, nor the low half of a word */
 #define LPL_LIST_MAX		64		/* data references expected of a block */
 #define LPL_SITES_MAX		(LPL_LIST_MAX + 8)
 
@@ -73,7 +73,7 @@ struct lpl_token {
 		struct {
 			/* for the writer alone (block_packer.h): of such a block as it is expected */
 			uint32_t times[2];	/* how often it occurred so, in supervisor and user mode */
-			uint32_t word[2];	/* the trace's in its word, in either; or NONE */
+			int32_t word[2];	/* the trace's in its word, in either; or NONE */
 			uint64_t fetch_hash, fetch_power;
 			uint8_t of_type[4];	/* walk-reads, walk-writes, reads, writes */
 			uint8_t supervisors;	/* of those, when in user mode */

@@ -215,7 +215,7 @@ static void prepare_words(struct lpl_block_packer *packer, uint32_t number,
 	token->supervisors = (uint8_t)data->supervisors;
 	token->fetch_power = packer->hash.power[block->fetched];
 	token->fetch_hash = lpl_stream_hash_part(&packer->hash, entry->hash, 0, block->fetched);
-	token->word[packer->state.user] = block->trace + 1;
+	token->word[packer->state.user] = (int32_t)block->trace + 1;
 }
 
 static enum lpl_error pack_block(struct lpl_block_packer *packer, const struct lpl_packed_trace *entry,

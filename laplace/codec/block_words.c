@@ -154,9 +154,10 @@ static inline bool is_next(const struct lpl_block_model *model, const struct lpl
 {
 	const size_t count = token->listed, after = (size_t)(uint8_t)instr + token->fetched;
 
-	return token->word[user] == (uint32_t)*word && (size_t)(end - word) >= count + 2 &&
+	/* 64 bits, of which NONE is no word's lower half; subtracted, and in this order, it takes the fewest instructions */
+	return (int64_t)(uint32_t)*word - token->word[user] == 0 && after <= 256 &&
+	       (size_t)(end - word) >= count + 2 &&
 	       word[count + 1] >> LPL_WORD_COUNT_SHIFT == (LPL_WORD_TRACE << 8 | (after & 0xff)) &&
-	       after <= 256 &&
 	       are_expected(word + 1, &model->site[token->sites], count,
 			    (uint64_t)(uint8_t)instr << LPL_WORD_COUNT_SHIFT);
 }

@@ -349,6 +349,15 @@ static void no_words_are_made_up(void **unused)
 	}
 	assert_int_equal(out->words(out, word, word + 3, &instructions, &refs), 2);
 
+	/* of a token that is forgotten there is no word, not even one of all ones */
+	trace.address = 0x2000;
+	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
+	trace.address = 0x1000;
+	put_thirty(word, 300, false);
+	word[0] |= UINT32_MAX;
+	assert_int_equal(out->words(out, word, word + 3, &instructions, &refs), 0);
+	assert_int_equal(out->define(out, 0, &trace, &report), LPL_OK);
+
 	/* the rest of the trace alone has no fast way, whatever the number */
 	for (uint64_t instr = 300; instr < 532; instr += 29) {
 		const struct lpl_block block = { .first = 1, .fetched = 29 };
