@@ -66,7 +66,7 @@ static enum lpl_error begin(struct lpl_block_decoder *decoder)
 	decoder->defined = 0;
 	decoder->now = decoder->begin;
 	decoder->refs = 0;
-	decoder->ops = decoder->dropped = 0;
+	decoder->ops = decoder->op_words = 0;
 	lpl_block_steps_clear(&decoder->steps);
 	return lpl_block_model_begin(&decoder->model) ? LPL_OK : lpl_block_no_memory(decoder);
 }
@@ -100,7 +100,8 @@ void lpl_block_decoder_again(struct lpl_block_decoder *decoder)
 
 bool lpl_block_decoder_overflowed(const struct lpl_block_decoder *decoder)
 {
-	return decoder->stepping && decoder->steps.visits > LPL_STEP_VISITS_MOST;
+	return decoder->stepping &&
+	       (decoder->steps.visits > LPL_STEP_VISITS_MOST || decoder->op_words > LPL_OP_WORDS_MAX);
 }
 
 bool lpl_block_decoder_done(const struct lpl_block_decoder *decoder)
@@ -477,6 +478,7 @@ static enum lpl_error get_block(struct lpl_block_decoder *decoder, uint32_t numb
 		return damaged(decoder, "a block without references");
 	if (!advance(decoder, &reading, token->fetched))
 		return damaged(decoder, "a block is out of order");
+	decoder->op_words += 1 + reading.words;
 	if (!decoder->stepping) {
 		decoder->op[decoder->ops] = LPL_BLOCK_OP(token->trace, token->first, token->fetched,
 							 reading.words);
@@ -504,6 +506,7 @@ static enum lpl_error get_state(struct lpl_block_decoder *decoder, unsigned int 
 		*to[i] += lpl_unzigzag(value);
 	}
 	now->state.user ^= (mask & LPL_STATE_USER) != 0;
+	decoder->op_words += LPL_STATE_OP_WORDS;
 	if (decoder->stepping)
 		return LPL_OK;
 	if (!lpl_reserve(decoder->op, decoder->op_room, decoder->ops + LPL_STATE_OP_WORDS))
@@ -564,6 +567,7 @@ static enum lpl_error get_any(struct lpl_block_decoder *decoder)
 	    ref.instr < now->instr || ref.cycle < now->cycle)
 		return damaged(decoder, "a reference is out of order");
 	LPL_TRY(decoder->stepping ? step_any(decoder, &ref) : keep_any(decoder, &ref));
+	decoder->op_words += LPL_ANY_OP_WORDS;
 	if (decoder->refs++ == 0) {
 		decoder->first_ref = ref.ref;
 		decoder->first_instr = ref.instr;
@@ -579,7 +583,6 @@ static enum lpl_error get_any(struct lpl_block_decoder *decoder)
 static void drop_ops(struct lpl_block_decoder *decoder)
 {
 	decoder->parts = LPL_BLOCKS_TOO_LONG;
-	decoder->dropped += decoder->ops;
 	decoder->ops = 0;
 }
 
@@ -592,7 +595,7 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 		bool is_state;
 
 		if (lpl_block_decoder_overflowed(decoder))
-			return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "its blocks have too many pages for steps");
+			return lpl_fail(decoder->cause, LPL_ERR_MEMORY, "its blocks are too many for steps");
 		if (decoder->stepping)
 			LPL_TRY(lpl_block_run(decoder, refs, &token, &after_state));
 		if (decoder->refs >= refs)
@@ -602,8 +605,6 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 				return LPL_OK;
 			drop_ops(decoder);
 		}
-		if (decoder->dropped + decoder->ops > LPL_OP_WORDS_MAX)
-			return damaged(decoder, "it has more blocks than a chunk may");
 		if (token == LPL_TOKEN_NONE)
 			LPL_TRY(lpl_block_decode_token(decoder, &token));
 		is_state = token >= LPL_TOKEN_STATE && token < LPL_TOKEN_BLOCKS;
@@ -612,6 +613,8 @@ enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs
 		after_state = is_state;
 		LPL_TRY(is_state ? get_state(decoder, token - LPL_TOKEN_STATE + 1) :
 			token == LPL_TOKEN_ANY ? get_any(decoder) : get_block(decoder, token));
+		if (decoder->op_words > LPL_OP_WORDS_MAX)
+			return damaged(decoder, "it has more blocks than a chunk may");
 	}
 	return decoder->refs == refs ? LPL_OK :
 	       damaged(decoder, "a block extends beyond an event or the end");

@@ -47,8 +47,9 @@ enum lpl_error lpl_block_decoder_begin(struct lpl_block_decoder *decoder,
  */
 enum lpl_error lpl_block_decode(struct lpl_block_decoder *decoder, uint64_t refs);
 /*
- * Have the steps more visits than LPL_STEP_VISITS_MOST?  Then lpl_block_decode() has failed, or the chunk's last block was
- * one too many, and the chunk is to be decoded anew, without steps.
+ * Have the steps more visits than LPL_STEP_VISITS_MOST, or might its ops be longer than LPL_OP_WORDS_MAX?  Then
+ * lpl_block_decode() has failed, or the chunk's last block was one too many, and the chunk is to be decoded anew, without
+ * steps.
  */
 bool lpl_block_decoder_overflowed(const struct lpl_block_decoder *decoder);
 /* Once more, in parts.  The columns have to be there still. */

@@ -28,7 +28,7 @@ struct lpl_block_decoder {
 	uint64_t refs;			/* decoded so far */
 	uint64_t *op;			/* what was decoded, or the last part of that; owned */
 	size_t ops, op_room;
-	size_t dropped;			/* ops before it */
+	size_t op_words;		/* of all that was decoded; where steps are made, at most so many */
 	enum lpl_block_parts parts;
 	uint64_t all;			/* where it is in parts: references of the chunk */
 	bool stepping;			/* to be set before a chunk begins: steps are made, no ops */

@@ -185,5 +185,7 @@ enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, u
 	now->cycle = instr + now->state.cycle_offset;
 	now->ref += done - before;
 	decoder->refs = done;
+	/* a word for each block and data reference; and for each fetch, which is too many */
+	decoder->op_words += run + (done - before);
 	return whole ? LPL_OK : lpl_block_no_memory(decoder);
 }
