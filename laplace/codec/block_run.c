@@ -173,10 +173,13 @@ enum lpl_error lpl_block_run(struct lpl_block_decoder *decoder, uint64_t refs, u
 			if (block->still)
 				stay(model, block);
 		}
-		if (left_page || block->space != space)
+		if (left_page || block->space != space) {
 			whole = lpl_block_run_pattern(decoder, block);
-		else
+			if (steps->visits > LPL_STEP_VISITS_MOST)
+				left = 0;	/* the run ends here, and with it the steps */
+		} else {
 			steps->step[steps->steps++] = block->pattern - 1;
+		}
 	}
 	*after_state &= run == 0;
 	correct[LPL_BLOCK_SHAPE] -= run;

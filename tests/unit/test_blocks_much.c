@@ -111,9 +111,39 @@ static void as_many_words_as_it_may(void **state)
 	assert_decoded(states - 2000, 8, 24000, LPL_OK, false);
 }
 
+/* A block that refers to LPL_LIST_MAX pages, and to others each time. */
+static void as_many_visits_as_it_may(void **state)
+{
+	const size_t blocks = ((size_t)1 << 16) - 1000;
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_unpacked_blocks found;
+	uint64_t word[LPL_LIST_MAX];
+	struct chunk chunk;
+	bool steps = true;
+
+	(void)state;
+	begin_chunk(&chunk);
+	for (size_t i = 0; i < blocks; i++) {
+		const struct lpl_block block = { .words = LPL_LIST_MAX, .word = word };
+
+		for (size_t j = 0; j < LPL_LIST_MAX; j++)
+			word[j] = LPL_WORD_DATA | (i * LPL_LIST_MAX + j) << LPL_PAGE_SHIFT;
+		packed(lpl_block_packer_block(&chunk.packer, &block, &report), &report);
+	}
+	end_chunk(&chunk);
+	assert_int_equal(decode(&chunk, &found, &steps), LPL_OK);
+	assert_false(steps);
+	/* room doubles, and there may be one block more */
+	assert_in_range(found.decoder.steps.visit_room, LPL_STEP_VISITS_MOST, 3 * LPL_STEP_VISITS_MOST);
+	lpl_block_data_free(&found);
+	free(chunk.payload);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(as_many_words_as_it_may) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_words_as_it_may), cmocka_unit_test(as_many_visits_as_it_may)
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
