@@ -88,19 +88,17 @@ def _parsed(store: Store, job: Job, parse: Callable[[str], Any], what: str) -> A
 
 
 def _row(pair: Pair, store: Store) -> Row:
-    row: Row = {**pair.setting._asdict(), "seed": pair.seed, "state": "done"}
+    row: Row = {**pair.setting._asdict(), "seed": pair.seed, "state": State.TO_DO.value}
     if pair.run.is_done and pair.regret.is_done:
         counts = _parsed(store, pair.run, _counts, "guest counted, and the run")
         judged = _parsed(store, pair.regret, _judged, "judgement")
         if counts is not None and judged is not None:
-            row.update(_numbers(counts, judged))
+            row.update(_numbers(counts, judged), state=State.DONE.value)
     states = {pair.run.state, pair.regret.state}
     for state in (State.DAMAGED, State.FAILED):
         if state in states:
             row["state"] = state.value
             break
-    else:
-        row["state"] = "done" if pair.regret.is_done else State.TO_DO.value
     row.update(run=pair.run.identity, regret=pair.regret.identity)
     return row
 

@@ -182,7 +182,8 @@ class Runs(JobList):
                 shutil.rmtree(self._store.path(pair.run.identity), ignore_errors=True)
 
     def kept(self, job: Job) -> None:
+        """Of the two whichever is the later one: a run that was removed alone is made after its judgement."""
         for pair in self.pairs:
-            if job is pair.regret and not self._keeps:
+            if job in (pair.run, pair.regret) and self._store.has(pair.regret.identity) and not self._keeps:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(self._trace(pair))
