@@ -50,7 +50,9 @@ enum lpl_special_token {
  */
 #define LPL_TOKENS_MAX		(1U << 19)
 #define LPL_CHUNK_SITES_MAX	(1U << 21)
+#ifndef LPL_OP_WORDS_MAX	/* fuzzers have fewer, and fewer LPL_STEP_VISITS_MOST */
 #define LPL_OP_WORDS_MAX	(1U << 25)	/* as block_decode.h counts them */
+#endif
 #define LPL_STATE_OP_WORDS	5
 #define LPL_ANY_OP_WORDS	(1 + sizeof(struct lpl_ref) / sizeof(uint64_t))
 

@@ -20,7 +20,9 @@
  * wherever patterns are kept.  A chunk that has more is of code that refers to another few pages whenever it is executed: its
  * patterns are nearly as long as its references, and come once.
  */
+#ifndef LPL_STEP_VISITS_MOST
 #define LPL_STEP_VISITS_MOST	((size_t)1 << 18)
+#endif
 
 /* Of one chunk.  Starts as zeros; the arrays are owned. */
 struct lpl_block_steps {
