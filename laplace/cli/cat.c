@@ -22,7 +22,7 @@
 
 struct options {
 	const struct lpl_format *format;	/* NULL: by what the trace is */
-	bool events, walks;
+	bool events, only_events, walks;
 	const char *images;		/* a directory; NULL: not asked for */
 	struct lpl_choice_options choice;
 	enum cli_addresses addresses;
@@ -52,6 +52,8 @@ static const struct cli_option option_table[] = {
 	  .help = "%o (raw, or sad for a reduced trace)", .wrong = CLI_NO_FORMAT },
 	{ "events", CLI_FLAG, 'e', CLI_INTO(struct options, events),
 	  .help = "Print kernel events and marks, too" },
+	{ "only-events", CLI_FLAG, CLI_INTO(struct options, only_events),
+	  .help = "Print kernel events and marks, and no references" },
 	{ "walks", CLI_FLAG, CLI_INTO(struct options, walks),
 	  .help = "Print references to page tables alone, and of which table each was, for what, and which bits it "
 	  "set, as comma-separated values" },
@@ -94,12 +96,45 @@ static void report_losses(const struct lpl_exporter *exporter, const struct opti
 	cli_warn(options->trace, lpl_losses_text(&result.losses, text));
 }
 
+/* Events go on; references do not. */
+struct events_alone {
+	struct lpl_sink sink, *to;
+};
+
+static enum lpl_error drop_refs(struct lpl_sink *sink, const struct lpl_ref *refs, size_t count, struct lpl_report *report)
+{
+	(void)sink, (void)refs, (void)count, (void)report;
+	return LPL_OK;
+}
+
+/* So that no references need be made of a trace's blocks. */
+static enum lpl_error drop_steps(struct cli_pass *pass, const struct lpl_page_steps *steps, struct lpl_report *report)
+{
+	(void)pass, (void)steps, (void)report;
+	return LPL_OK;
+}
+
+static enum lpl_error pass_event(struct lpl_sink *sink, const struct lpl_event *event, struct lpl_report *report)
+{
+	struct lpl_sink *to = ((struct events_alone *)sink)->to;
+
+	return to->event(to, event, report);
+}
+
+static enum lpl_error pass_finish(struct lpl_sink *sink, struct lpl_report *report)
+{
+	struct lpl_sink *to = ((struct events_alone *)sink)->to;
+
+	return to->finish(to, report);
+}
+
 static int print(struct lpl_reader *reader, const struct options *options)
 {
 	const struct lpl_meta *meta = lpl_reader_meta(reader);
 	const struct lpl_format *format = options->format ? options->format : default_format(meta);
 	struct lpl_report report = { 0 };
 	struct cli_progress progress;
+	struct events_alone alone = { .sink = { drop_refs, pass_event, pass_finish } };
 	struct lpl_exporter *exporter;
 	struct cli_pass pass;
 	int status = cli_check_format(format, &options->choice, options->addressing.convert, options->trace);
@@ -115,8 +150,10 @@ static int print(struct lpl_reader *reader, const struct options *options)
 	/* the lines themselves are the progress when they go to a terminal */
 	cli_progress_start(&progress, options->progress == CLI_AUTO && isatty(STDOUT_FILENO) ?
 				      CLI_NEVER : options->progress);
+	alone.to = lpl_exporter_sink(exporter);
 	pass = (struct cli_pass){ .reader = reader, .path = options->trace,
-				  .sink = lpl_exporter_sink(exporter), .progress = &progress,
+				  .sink = options->only_events ? &alone.sink : alone.to,
+				  .step = options->only_events ? drop_steps : NULL, .progress = &progress,
 				  .choice = &options->choice, .addressing = &options->addressing,
 				  .without_events = !options->events &&
 						    !(lpl_format_traits(format) & LPL_FORMAT_CODE),
@@ -167,6 +204,7 @@ int cmd_cat(int argc, char **argv)
 	int status;
 
 	cli_parse(&usage, argc, argv, &options);
+	options.events |= options.only_events;
 	if (options.walks && (options.format || options.events || options.images ||
 			      options.addresses != CLI_ADDRESSES_KEPT))
 		return cli_complain(CLI_USAGE, "--walks has a table of its own, of physical addresses: without --format, "
