@@ -97,8 +97,9 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 				 const struct lpl_collector_options *options,
 				 struct lpl_report *report)
 {
+	/* a chunk is compressed while the simulator waits for this thread, which has more to do where every reference is kept */
 	const struct lpl_writer_options writing = {
-		.level = options->level, .blocks = has_blocks(c), .ends_when_full = true,
+		.level = options->level, .blocks = has_blocks(c), .jobs = has_blocks(c) ? 2 : 1, .ends_when_full = true,
 		.no_room = lpl_collector_wait_for_room, .context = c
 	};
 	struct lpl_meta *meta = lpl_meta_copy(options->meta);
