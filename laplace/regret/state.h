@@ -67,8 +67,7 @@ struct tracked {
 	struct lpl_regret_worst result;
 	uint32_t task, owner;		/* of the eviction; of its page */
 	uint32_t moment;
-	struct page best;		/* the best so far, as it was; its number, if it lives */
-	uint32_t best_number;
+	struct page best;		/* the best so far, as it was */
 	uint64_t unused;		/* pages that would have been better, and were not used yet */
 	bool open;			/* these are followed */
 };

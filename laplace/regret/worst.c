@@ -6,8 +6,7 @@
  * How many would have been better is known when the evicted page is used; which of them is the best is
  * known only when all others were used, or at the end.  So those evictions are followed: each page that
  * is used, and was resident and unused since such a moment, is one less, and the last one is the best.
- * If some are never used, all of these are equally good; named is that which was used last the longest ago,
- * of those that are there at the end, or else the first that ended.
+ * If some are never used, all of these are equally good; named is that which was used last the longest ago.
  */
 #include "state.h"
 
@@ -59,11 +58,32 @@ static struct lpl_regret_clocks last_use(const struct lpl_regret *regret, const 
 				 (struct lpl_regret_clocks){ .ref = 0 };
 }
 
-static void set_best(const struct lpl_regret *regret, struct tracked *tracked, const struct page *page,
-		     uint32_t number)
+/* In the order of their names, so that it does not matter which of several is looked at first. */
+static bool is_before(const struct lpl_regret *regret, const struct page *page, const struct page *other)
+{
+	const struct lpl_regret_page a = lpl_regret_describe(regret, page), b = lpl_regret_describe(regret, other);
+	const uint64_t one[] = { a.device, a.inode, a.generation, a.offset, a.space, a.virtual_page };
+	const uint64_t two[] = { b.device, b.inode, b.generation, b.offset, b.space, b.virtual_page };
+	size_t i = 0;
+
+	while (i < sizeof(one) / sizeof(one[0]) - 1 && one[i] == two[i])
+		i++;
+	return one[i] < two[i];
+}
+
+static bool is_better(const struct lpl_regret *regret, const struct tracked *tracked,
+		      const struct page *page)
+{
+	const uint64_t last = last_use(regret, page).ref, best_last = tracked->result.best_last.ref;
+
+	if (!tracked->result.best_known)
+		return true;
+	return last != best_last ? last < best_last : is_before(regret, page, &tracked->best);
+}
+
+static void set_best(const struct lpl_regret *regret, struct tracked *tracked, const struct page *page)
 {
 	tracked->best = *page;
-	tracked->best_number = number;
 	tracked->result.best_known = true;
 	tracked->result.best_last = last_use(regret, page);
 }
@@ -77,7 +97,7 @@ void lpl_regret_worst_used(struct lpl_regret *regret, const struct page *page, u
 		if (!tracked->open || tracked->moment <= first || tracked->moment > last ||
 		    --tracked->unused > 0)
 			continue;
-		set_best(regret, tracked, page, 0);
+		set_best(regret, tracked, page);
 		tracked->result.best_next = regret->now;
 		tracked->open = false;
 	}
@@ -90,8 +110,8 @@ void lpl_regret_worst_ended(struct lpl_regret *regret, const struct page *page, 
 		struct tracked *tracked = &regret->worst[i];
 
 		if (tracked->open && tracked->moment > first && tracked->moment <= last &&
-		    !tracked->result.best_known)
-			set_best(regret, tracked, page, 0);
+		    is_better(regret, tracked, page))
+			set_best(regret, tracked, page);
 	}
 }
 
@@ -103,13 +123,6 @@ static bool was_there(const struct lpl_regret *regret, const struct page *page, 
 		if (moment > stay->first && moment <= stay->last)
 			return true;
 	return page->resident && moment > page->since && moment <= regret->moments.count;
-}
-
-static bool is_better(const struct lpl_regret *regret, const struct tracked *tracked,
-		      const struct page *page)
-{
-	return tracked->best_number == 0 || !tracked->result.best_known ||
-	       last_use(regret, page).ref < tracked->result.best_last.ref;
 }
 
 void lpl_regret_worst_close(struct lpl_regret *regret, bool known)
@@ -124,7 +137,7 @@ void lpl_regret_worst_close(struct lpl_regret *regret, bool known)
 
 			if (tracked->open && was_there(regret, page, tracked->moment) &&
 			    is_better(regret, tracked, page))
-				set_best(regret, tracked, page, (uint32_t)i);
+				set_best(regret, tracked, page);
 		}
 	}
 	for (size_t i = 0; i < regret->results.worsts; i++) {

@@ -509,6 +509,53 @@ static void test_ended_program(void **state)
 	close_trial(trial);
 }
 
+/* Of pages that are never used again the best is that which was used last the longest ago, also if it ends later. */
+static void best_of(bool ends, bool unused)
+{
+	enum { SPACE = 40, AT = 0x10000 };
+	struct rigged rigged = open_rigged();
+	struct trial *trial = rigged.trial;
+	struct lpl_report report = { 0 };
+	const struct lpl_regret_results *results;
+
+	SEND(trial, KTR_MAP, SPACE, AT, AT + 2 * 4096, 3, KTR_MAP_ANONYMOUS, 0, KTR_NONE);
+	if (!unused) {
+		refer(trial, SPACE, AT, LPL_WRITE);
+		refer(trial, SPACE, AT + 4096, LPL_WRITE);
+	}
+	for (unsigned int i = 3; i-- > 0; ) {
+		rig_read(&rigged, i);
+		if (i == 2 || !unused)
+			rig_use(&rigged, i);
+	}
+	rig_reclaim(&rigged, 2);
+	rig_read(&rigged, 2);
+	rig_use(&rigged, 2);
+	send_references(trial);
+	if (ends)
+		SEND(trial, KTR_UNMAP, SPACE, AT, AT + 2 * 4096);
+	assert_int_equal(trial->sink->finish(trial->sink, &report), LPL_OK);
+	results = lpl_regret_results(trial->regret);
+	assert_int_equal(results->worsts, 1);
+	assert_true(results->worst[0].best_known);
+	if (unused) {
+		assert_int_equal(results->worst[0].best.offset, 0);
+		assert_int_equal(results->worst[0].best_last.ref, 0);
+	} else {
+		assert_int_equal(results->worst[0].best.virtual_page, AT >> 12);
+		assert_int_equal(results->worst[0].best_last.ref, 1);
+	}
+	close_trial(trial);
+}
+
+static void test_best(void **state)
+{
+	(void)state;
+	best_of(false, false);
+	best_of(true, false);
+	best_of(false, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -521,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_ended_program),
+		cmocka_unit_test(test_best),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,8 +99,9 @@ struct lpl_regret_eviction {
 struct lpl_regret_worst {
 	struct lpl_regret_eviction eviction;
 	/*
-	 * Of the pages that would have been better, that which was used last, or never.  Not known
-	 * after a gap, nor if those that were never used had all ended before the evicted page was used.
+	 * Of the pages that would have been better, that which was used last, or never: then, that which was
+	 * used the longest time ago.  Not known after a gap, nor if those that were never used had all ended
+	 * before the evicted page was used.
 	 */
 	bool best_known;
 	struct lpl_regret_page best;
