@@ -184,12 +184,15 @@ uint32_t lpl_regret_file_page(struct lpl_regret *regret, uint64_t device, uint64
 static uint32_t meet_anonymous(struct lpl_regret *regret, const struct lpl_merge_page *page)
 {
 	const struct lpl_merge_task *running = lpl_merge_running(regret->merge);
-	uint32_t owner = (uint32_t)lpl_map_get(&regret->by_space, LPL_KEY(page->space));
+	uint32_t owner;
 
-	if (!owner && running->space == page->space) {
+	/* a space may be of two processes, as after vfork() */
+	if (running->space == page->space) {
 		owner = lpl_regret_process(regret, running->process, running->tgid);
 		if (!owner)
 			return 0;
+	} else {
+		owner = (uint32_t)lpl_map_get(&regret->by_space, LPL_KEY(page->space));
 	}
 	return new_page(regret, (struct page){
 		.kind = LPL_PAGE_ANONYMOUS, .canonical = page->page, .at = page->virtual_page,
@@ -359,6 +362,22 @@ bool lpl_regret_note_task(struct lpl_regret *regret, const struct lpl_merge_task
 	if (of->number && noted->name && (!of->name || task->tid == task->tgid) &&
 	    !lpl_regret_rename(&of->name, noted->name, strlen(noted->name)))
 		return false;
-	return task->space == 0 || task->process == 0 ||
+	if (task->space == noted->space || task->process == 0)
+		return true;
+	noted->space = task->space;
+	return task->space == 0 || lpl_map_get(&regret->by_space, LPL_KEY(task->space)) != 0 ||
 	       lpl_map_put(&regret->by_space, LPL_KEY(task->space), process);
+}
+
+void lpl_regret_forget_spaces(struct lpl_regret *regret)
+{
+	lpl_map_free(&regret->by_space);
+	lpl_map_init(&regret->by_space, 1);
+	for (size_t i = 0; i < regret->tasks; i++)
+		regret->task[i].space = 0;
+}
+
+void lpl_regret_end_space(struct lpl_regret *regret, uint64_t space)
+{
+	(void)lpl_map_remove(&regret->by_space, LPL_KEY(space));
 }

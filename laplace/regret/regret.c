@@ -299,6 +299,14 @@ static enum lpl_error reclaim(struct lpl_regret *regret, const struct lpl_event 
 
 /* ---- the output of the merge ---- */
 
+static enum lpl_error cut(struct lpl_regret *regret, bool forget, struct lpl_report *report)
+{
+	regret->results.cuts++;
+	if (forget)
+		lpl_regret_forget_spaces(regret);
+	return lpl_regret_close_all(regret, LPL_REGRET_CUT, forget, report);
+}
+
 /* What the merge has forgotten for want of memory is as good as a gap. */
 static enum lpl_error check_forgotten(struct lpl_regret *regret, struct lpl_report *report)
 {
@@ -307,14 +315,7 @@ static enum lpl_error check_forgotten(struct lpl_regret *regret, struct lpl_repo
 	if (forgotten == regret->forgotten)
 		return LPL_OK;
 	regret->forgotten = forgotten;
-	regret->results.cuts++;
-	return lpl_regret_close_all(regret, LPL_REGRET_CUT, true, report);
-}
-
-static enum lpl_error cut(struct lpl_regret *regret, bool forget, struct lpl_report *report)
-{
-	regret->results.cuts++;
-	return lpl_regret_close_all(regret, LPL_REGRET_CUT, forget, report);
+	return cut(regret, true, report);
 }
 
 static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl_event *event,
@@ -340,6 +341,9 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 		return reclaim(regret, event, task, report);
 	case KTR_REFAULT:
 		return refault(regret, event, report);
+	case KTR_SPACE_END:
+		lpl_regret_end_space(regret, event->arg[KTR_SPACE_END_SPACE]);
+		return LPL_OK;
 	case KTR_FILE:
 		return lpl_regret_name_file(regret, event) ? LPL_OK : lpl_regret_no_memory(report);
 	case LPL_EVENT_GAP:

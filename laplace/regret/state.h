@@ -59,6 +59,7 @@ struct latest {
 
 struct task {
 	uint32_t tid, tgid, process;
+	uint64_t space;
 	char *name;
 };
 
@@ -102,7 +103,7 @@ struct lpl_regret {
 	uint64_t segments_on;		/* the device of segments, in events that have it; 0: not known */
 	struct lpl_regret_process *process;
 	size_t processes, process_room;
-	struct lpl_map by_process, by_space;	/* -> process */
+	struct lpl_map by_process, by_space;	/* -> process; the first that had the space */
 	struct task *task;
 	size_t tasks, task_room;
 	struct lpl_map by_task;		/* serial -> task */
@@ -153,6 +154,10 @@ void lpl_regret_free_page(struct lpl_regret *regret, uint32_t page);
 /* Number + 1 of a process, by the merge's. */
 uint32_t lpl_regret_process(struct lpl_regret *regret, uint64_t number, uint32_t tgid);
 bool lpl_regret_note_task(struct lpl_regret *regret, const struct lpl_merge_task *task);
+/* KTR_SPACE_END: the number may be another space's from now on. */
+void lpl_regret_end_space(struct lpl_regret *regret, uint64_t space);
+/* The ends of some may be missing. */
+void lpl_regret_forget_spaces(struct lpl_regret *regret);
 uint32_t lpl_regret_task(struct lpl_regret *regret, const struct lpl_merge_task *task);
 struct lpl_regret_page lpl_regret_describe(const struct lpl_regret *regret, const struct page *page);
 

@@ -509,6 +509,68 @@ static void test_ended_program(void **state)
 	close_trial(trial);
 }
 
+static void schedule(struct trial *trial, uint64_t tid, uint64_t space)
+{
+	SEND(trial, KTR_SCHEDULE, 50, 0, tid, tid, space);
+}
+
+/* What is at a place goes to swap, and is reclaimed. */
+static void swap_and_reclaim(struct trial *trial, uint64_t space, uint64_t at, uint64_t slot)
+{
+	SEND(trial, KTR_SWAP_OUT, space, at, slot, slot, 1, 0, KTR_NONE);
+	SEND(trial, KTR_RECLAIM, 0, KTR_NONE, 0, slot, 1, slot, 0, 1);
+}
+
+/*
+ * After vfork() a space is of two processes, until the child executes a program: what is touched first then is of
+ * that which runs, and what is not touched at all of that which had the space first.
+ */
+static void test_processes(void **state)
+{
+	enum { SPACE = 40, OTHER = 41, PARENT = 60, CHILD = 61, AT = 0x10000, UNTOUCHED = AT + 4096, SLOT = 900 };
+	const uint64_t evicted[] = { PARENT, CHILD, PARENT, CHILD, PARENT };
+	struct trial *trial = open_trial(1);
+	struct lpl_report report = { 0 };
+	const struct lpl_regret_results *results;
+
+	(void)state;
+	SEND(trial, KTR_TASK_CREATE, PARENT, PARENT, SPACE);
+	SEND(trial, KTR_MAP, SPACE, AT, AT + 4 * 4096, 3, KTR_MAP_ANONYMOUS, 0, KTR_NONE);
+	SEND(trial, KTR_TASK_CREATE, CHILD, CHILD, SPACE);
+	schedule(trial, CHILD, SPACE);
+	refer(trial, SPACE, AT + 2 * 4096, LPL_WRITE);
+	SEND(trial, KTR_SPACE_ASSIGN, CHILD, CHILD, OTHER);
+	schedule(trial, PARENT, SPACE);
+	refer(trial, SPACE, AT, LPL_WRITE);
+	schedule(trial, CHILD, OTHER);
+	swap_and_reclaim(trial, SPACE, AT, SLOT);
+	swap_and_reclaim(trial, SPACE, AT + 2 * 4096, SLOT + 1);
+	swap_and_reclaim(trial, SPACE, UNTOUCHED, SLOT + 2);
+	/* the number is given to a space of the child's */
+	SEND(trial, KTR_SPACE_END, SPACE);
+	SEND(trial, KTR_EXIT, PARENT, PARENT, 0, 1);
+	SEND(trial, KTR_SPACE_ASSIGN, CHILD, CHILD, SPACE);
+	SEND(trial, KTR_MAP, SPACE, AT, AT + 4 * 4096, 3, KTR_MAP_ANONYMOUS, 0, KTR_NONE);
+	schedule(trial, 0, 0);
+	swap_and_reclaim(trial, SPACE, UNTOUCHED, SLOT + 3);
+	/* so it is where that is not reported */
+	SEND(trial, LPL_EVENT_GAP, 1, 1);
+	SEND(trial, KTR_TASK_CREATE, PARENT, PARENT, SPACE);
+	SEND(trial, KTR_MAP, SPACE, AT, AT + 4 * 4096, 3, KTR_MAP_ANONYMOUS, 0, KTR_NONE);
+	swap_and_reclaim(trial, SPACE, UNTOUCHED, SLOT + 4);
+	send_references(trial);
+	assert_int_equal(trial->sink->finish(trial->sink, &report), LPL_OK);
+	results = lpl_regret_results(trial->regret);
+	assert_int_equal(trial->heards, 5);
+	for (unsigned int i = 0; i < 5; i++) {
+		const uint64_t process = trial->heard[i].page.process;
+
+		assert_true(process < results->processes);
+		assert_int_equal(results->process[process].tgid, evicted[i]);
+	}
+	close_trial(trial);
+}
+
 /* Of pages that are never used again the best is that which was used last the longest ago, also if it ends later. */
 static void best_of(bool ends, bool unused)
 {
@@ -568,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_segments),
 		cmocka_unit_test(test_ended_program),
+		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_best),
 	};
 

@@ -74,7 +74,7 @@ struct lpl_regret_page {
 	uint64_t device, inode, generation, offset;
 	const char *name;		/* of the file, escaped; NULL: not known */
 	uint64_t space, virtual_page;	/* of an anonymous page: where it was referenced, or else swapped, first */
-	uint64_t process;		/* and in which process of the results; KTR_NONE */
+	uint64_t process;		/* in the results, that touched it first; KTR_NONE */
 };
 
 /* An evicted page.  Names are valid during a callback, and in the results until close. */
@@ -90,7 +90,7 @@ struct lpl_regret_eviction {
 	uint64_t resident;		/* how many pages were, and could have been evicted instead */
 	uint64_t reclaimer;		/* enum ktr_reclaimer */
 	uint32_t tid, tgid;		/* the task that reclaimed */
-	const char *by;			/* and its name, escaped */
+	const char *by;			/* and the last name known of it, escaped */
 	uint64_t dirty;			/* 1: it was written out for this; 0; KTR_NONE: not known */
 	bool unused;			/* it was brought into memory, and not used since: read ahead in vain */
 };
