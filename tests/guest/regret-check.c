@@ -3,9 +3,10 @@
  * laplace cat --events --format sad TRACE | regret-check CSV
  *
  * What docs/reclaim.md defines, worked out anew from the text of a whole trace (regret-guest.h,
- * regret-pages.h), and held against what `laplace regret --csv` says of each evicted page: all but the
- * names.  The sums are printed, a line each, as `NAME VALUE`; NAME is the way to the value in what
- * `laplace regret --json` prints, with device, inode and generation for the number of a file.
+ * regret-tasks.h, regret-pages.h), and held against what `laplace regret --csv` says of each evicted page.
+ * The sums and the worst (regret-worst.h) are printed, a line for each value, as `NAME VALUE`; NAME is the
+ * way to the value in what `laplace regret --json` prints, with device, inode and generation for the place
+ * of a file, and its number for that of a process.
  *
  * Nothing of liblaplace is used.  Traces of which records are missing, or that begin with a state, are refused.
  *
@@ -18,16 +19,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "regret-guest.h"
+#include "regret-tasks.h"
+#include "regret-worst.h"
 
 #define NONE UINT64_MAX
 #define SHOWN 10			/* differences */
 #define LATELY 4096
 #define LONGEST (UINT32_C(1) << 20)	/* text that is read at once */
 
-static const char *const kind_name[] = { "anonymous", "file", "shm" };
 static const char *const outcome_name[] = { "used", "ended", "never" };
-static const char *const reclaimer_name[] = { "kswapd", "direct", "cgroup", "other" };
 
 /* What was referenced lately is found again without a search, until an event comes. */
 struct lately {
@@ -74,6 +74,8 @@ static uint64_t field(const struct check *c, const char **at, unsigned int base,
 static void take_clocks(struct check *c, const char **at, const char *line)
 {
 	c->b->now.cycle = field(c, at, 16, line);
+	if (c->line == 1)
+		c->b->first_cycle = c->b->now.cycle;
 	c->b->now.instr = field(c, at, 16, line);
 	c->b->now.ref = field(c, at, 16, line);
 }
@@ -94,7 +96,11 @@ static void take_event(struct check *c, const char *line)
 	e.tgid = field(c, &at, 10, line);
 	for (int i = 0; i < 12; i++)
 		e.a[i] = field(c, &at, 16, line);
+	if (*at++ != ' ')
+		die(c, "no text", line);
+	e.text = at;
 	c->changes++;
+	task_event(c->b, &e);
 	wrong = guest_event(&c->guest, &e);
 	if (wrong != NULL)
 		die(c, wrong, line);
@@ -112,11 +118,11 @@ static void take_line(struct check *c, const char *line)
 		take_event(c, line);
 		return;
 	}
-	if (line[0] == 'p' || line[0] == 'q')
-		return;
-	if (line[0] != 'r' && line[0] != 'w' && line[0] != 'i')
+	if (line[0] == '\0' || strchr("rwipq", line[0]) == NULL)
 		die(c, "not a record", line);
 	take_clocks(c, &at, line);
+	if (line[0] == 'p' || line[0] == 'q')
+		return;
 	in = field(c, &at, 16, line);
 	where = field(c, &at, 16, line);
 	l = &c->lately[(where ^ where >> 12 ^ in << 5) % LATELY];
@@ -161,13 +167,29 @@ static void write_clocks(FILE *out, const struct clocks *c)
 		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, c->ref, c->instr, c->cycle);
 }
 
-/* A line of `laplace regret --csv`, without names. */
+/* In quotes where it has to be. */
+static void write_cell(FILE *out, const char *text)
+{
+	if (text == NULL)
+		return;
+	if (strpbrk(text, ",\"") == NULL) {
+		fputs(text, out);
+		return;
+	}
+	fputc('"', out);
+	for (; *text != '\0'; text++)
+		fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+	fputc('"', out);
+}
+
+/* A line of `laplace regret --csv`. */
 static void write_line(const struct books *b, char *line, size_t size, uint32_t number)
 {
 	FILE *out = fmemopen(line, size, "w");
 	const struct eviction *e = &b->eviction[number];
 	const struct page *p = e->page;
 	const struct file *file = &b->file[p->file];
+	const struct task *task = &b->task[e->task];
 
 	fprintf(out, "%u,%u,%s,", number, e->moment, kind_name[p->kind]);
 	if (p->file)
@@ -175,34 +197,21 @@ static void write_line(const struct books *b, char *line, size_t size, uint32_t 
 			file->generation, p->offset);
 	else
 		fprintf(out, ",,,,%" PRIu64 ",%" PRIu64 ",", p->space, p->virtual_page);
-	fprintf(out, "%s,", outcome_name[e->outcome]);
+	write_cell(out, !p->file && p->process == 0 ? "kernel" : e->name);
+	fprintf(out, ",%s,", outcome_name[e->outcome]);
 	if (e->outcome == USED)
 		fprintf(out, "%" PRIu64, e->rank);
 	fprintf(out, ",%" PRIu64, e->resident);
 	write_clocks(out, &e->at);
 	write_clocks(out, &e->last);
 	write_clocks(out, &e->next);
-	fprintf(out, ",%d,%s,%" PRIu64 ",%" PRIu64 ",", e->back, reclaimer_name[e->reclaimer], e->tid, e->tgid);
+	fprintf(out, ",%d,%s,%" PRIu64 ",%" PRIu64 ",", e->back, reclaimer_name[e->reclaimer], task->tid, task->tgid);
+	write_cell(out, e->by);
+	fputc(',', out);
 	if (e->dirty != NONE)
 		fprintf(out, "%" PRIu64, e->dirty);
 	fputc('\0', out);
 	fclose(out);
-}
-
-/* The names are the columns `name` (the 10th) and `by` (the 27th). */
-static void without_names(char *line)
-{
-	char *to = line;
-	int column = 1;
-	bool quoted = false;
-
-	for (char *at = line; *at != '\0' && *at != '\n'; at++) {
-		quoted ^= *at == '"';
-		if (column != 10 && column != 27)
-			*to++ = *at;
-		column += *at == ',' && !quoted;
-	}
-	*to = '\0';
 }
 
 static uint64_t compare(const struct check *c, const char *path)
@@ -219,7 +228,7 @@ static uint64_t compare(const struct check *c, const char *path)
 	while (fgets(line, sizeof(line), csv) != NULL) {
 		uint64_t n = strtoull(line, NULL, 10);
 
-		without_names(line);
+		line[strcspn(line, "\n")] = '\0';
 		mine[0] = '\0';
 		if (n > 0 && n < evictions && !seen[n]) {
 			seen[n] = true;
@@ -278,8 +287,54 @@ static void print_sums(const struct guest *g)
 	for (uint32_t i = 1; i < b->files; i++) {
 		snprintf(name, sizeof(name), "files.%" PRIu64 ".%" PRIu64 ".%" PRIu64, b->file[i].device, b->file[i].inode & ~SEGMENT,
 			 b->file[i].generation);
-		if (b->file[i].counts.evicted || b->file[i].counts.optimal)
-			print_counts(name, &b->file[i].counts, false);
+		if (!b->file[i].counts.evicted && !b->file[i].counts.optimal)
+			continue;
+		print_counts(name, &b->file[i].counts, false);
+		printf("%s.kind \"%s\"\n", name, kind_name[b->file[i].kind]);
+		print_text(name, ".name", b->file[i].name);
+	}
+	for (uint32_t i = 0; i < b->processes; i++) {
+		const struct process *p = &b->process[i];
+
+		if (!p->counts.evicted && !p->counts.optimal && !p->reclaimed && !p->missed)
+			continue;
+		snprintf(name, sizeof(name), "processes.%" PRIu64, p->number);
+		print_counts(name, &p->counts, false);
+		printf("%s.tgid %" PRIu64 "\n%s.reclaimed %" PRIu64 "\n%s.missed %" PRIu64 "\n", name, p->tgid, name,
+		       p->reclaimed, name, p->missed);
+		print_text(name, ".name", p->name);
+	}
+}
+
+/* Intervals of a power of two of cycles, as short as 64 of them can be that have the whole trace. */
+static void print_times(const struct books *b)
+{
+	struct counts interval[64] = { 0 };
+	uint64_t shift = 0, last;
+	char name[100];
+
+	while ((b->now.cycle - b->first_cycle) >> shift >= 64)
+		shift++;
+	last = (b->now.cycle - b->first_cycle) >> shift;
+	for (uint32_t i = 1; i < b->evictions; i++) {
+		const struct eviction *e = &b->eviction[i];
+		struct counts *of = &interval[(e->at.cycle - b->first_cycle) >> shift];
+
+		of->evicted++;
+		of->outcome[e->outcome]++;
+		of->better += e->rank > 0;
+		of->written += e->dirty == 1;
+		of->back += e->back;
+		of->unused += e->unused;
+	}
+	for (uint64_t i = 0; i < b->all.brought; i++)
+		interval[(b->brought_at[i] - b->first_cycle) >> shift].brought++;
+	for (uint64_t i = 0; i < b->all.optimal; i++)
+		interval[(b->optimal_at[i] - b->first_cycle) >> shift].optimal++;
+	printf("time.first_cycle %" PRIu64 "\ntime.cycles %" PRIu64 "\n", b->first_cycle, UINT64_C(1) << shift);
+	for (uint64_t i = 0; i <= last; i++) {
+		snprintf(name, sizeof(name), "time.intervals.%" PRIu64, i);
+		print_counts(name, &interval[i], false);
 	}
 }
 
@@ -303,6 +358,8 @@ int main(int argc, char **argv)
 	take_text(c);
 	close_books(c->b);
 	print_sums(&c->guest);
+	print_times(c->b);
+	print_worst(c->b);
 	different = compare(c, argv[1]);
 	guest_close(&c->guest);
 	books_free(c->b);

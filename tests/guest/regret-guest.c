@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* See regret-guest.h. */
 #include "regret-guest.h"
+#include "regret-tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,12 @@ static struct page *in_file(struct guest *g, uint32_t of, uint64_t offset, bool 
 		p->offset = offset;
 	}
 	return p;
+}
+
+static void name_file(struct guest *g, uint32_t of, const char *name)
+{
+	if (strcmp(name, "-") != 0)
+		g->b->file[of].name = kept(g->b, name);
 }
 
 /* ---- spaces ---- */
@@ -158,13 +165,14 @@ static struct page *touch(struct guest *g, size_t in, uint64_t at, const struct 
 }
 
 /* An anonymous page has the name of the place where it was referenced first, or from where it went to swap. */
-static void name_page(struct page *p, uint64_t in, uint64_t at)
+static void name_page(const struct guest *g, struct page *p, uint64_t in, uint64_t at)
 {
 	if (p->named)
 		return;
 	p->named = true;
 	p->space = in;
 	p->virtual_page = at;
+	p->process = process_in(g->b, in);
 }
 
 static bool has_own(const struct region *r)
@@ -206,13 +214,17 @@ static struct page *seen_at(struct guest *g, size_t in, uint64_t at, bool write)
 
 /* ---- events ---- */
 
+static void end_space(struct guest *g, size_t in)
+{
+	unmap(g, in, 0, NONE >> 12);
+	g->space[in].alive = false;
+}
+
 static void forget_all(struct guest *g)
 {
 	for (size_t i = 0; i < g->spaces; i++)
-		if (g->space[i].alive) {
-			unmap(g, i, 0, NONE >> 12);
-			g->space[i].alive = false;
-		}
+		if (g->space[i].alive)
+			end_space(g, i);
 	empty(&g->in_kernel);
 }
 
@@ -234,6 +246,7 @@ static void on_map(struct guest *g, const struct event *e)
 		r.file = file_of(g->b, e->a[5], e->a[6], false);
 		r.offset = e->a[7] - r.from;
 		r.family = r.what == R_PRIVATE ? g->families++ : 0;
+		name_file(g, r.file, g->b->file[r.file].name == NULL ? e->text : "-");
 		if (r.what == R_SHM || r.what == R_ANONYMOUS_SHARED)
 			g->b->file[r.file].kind = SHARED;
 	}
@@ -298,10 +311,8 @@ static void on_fork(struct guest *g, const struct event *e)
 	struct slot *copy = NULL;
 
 	for (size_t i = 0; i < g->spaces; i++)
-		if (g->space[i].alive && g->space[i].number == e->a[1]) {
-			unmap(g, i, 0, NONE >> 12);
-			g->space[i].alive = false;
-		}
+		if (g->space[i].alive && g->space[i].number == e->a[1])
+			end_space(g, i);
 	child = space_of(g, e->a[1]);
 	for (size_t i = 0; i < g->space[parent].regions; i++)
 		put(g, child, g->space[parent].region[i]);
@@ -329,6 +340,11 @@ static void on_brk(struct guest *g, const struct event *e)
 			put(g, in, (struct region){ old, old + 1, R_HEAP, 0, 0, g->families++ });
 }
 
+static void on_space_end(struct guest *g, const struct event *e)
+{
+	end_space(g, space_of(g, e->a[0]));
+}
+
 static void on_cow_break(struct guest *g, const struct event *e)
 {
 	size_t in = space_of(g, e->a[0]);
@@ -343,18 +359,23 @@ static void on_cow_break(struct guest *g, const struct event *e)
 }
 
 /* Other forks, which had nothing there either, are not to find what comes to be there. */
-static void on_own(struct guest *g, size_t in, uint64_t at)
+static void on_page_own(struct guest *g, const struct event *e)
 {
-	struct page *p = look(&g->shown, in, at);
-	struct region *r = region_at(g, in, at);
+	const size_t in = space_of(g, e->a[0]);
 
-	if (r == NULL || !has_own(r) || (p != NULL && p->places == 1))
-		return;
-	show(g, in, at, own(g));
+	for (uint64_t i = 0, at = e->a[1] >> 12; i < e->a[3]; i++, at++) {
+		const struct page *p = look(&g->shown, in, at);
+		const struct region *r = region_at(g, in, at);
+
+		if (r != NULL && has_own(r) && (p == NULL || p->places != 1))
+			show(g, in, at, own(g));
+	}
 }
 
-static void on_discard(struct guest *g, size_t in, uint64_t from, uint64_t to)
+static void on_discard(struct guest *g, const struct event *e)
 {
+	const size_t in = space_of(g, e->a[0]);
+	const uint64_t from = e->a[1] >> 12, to = e->a[2] >> 12;
 	struct region *parts;
 	size_t count;
 
@@ -444,7 +465,7 @@ static void on_swap_out(struct guest *g, const struct event *e)
 				continue;
 			}
 			p = there;
-			name_page(p, e->a[0], (e->a[1] >> 12) + i);
+			name_page(g, p, e->a[0], (e->a[1] >> 12) + i);
 		}
 		slot->value = p;
 		p->swapped = e->a[3] + i;
@@ -471,7 +492,7 @@ static struct page *named(struct guest *g, const struct event *e, uint64_t i, bo
 	return e->a[5] == NONE ? NULL : look(&g->in_swap, 0, e->a[5] + i);
 }
 
-static const char *on_reclaim(struct guest *g, const struct event *e)
+static void on_reclaim(struct guest *g, const struct event *e)
 {
 	uint32_t first = g->b->evictions;
 
@@ -486,10 +507,11 @@ static const char *on_reclaim(struct guest *g, const struct event *e)
 		} else {
 			if (p->file)
 				device_is_taken(g->b, g->b->file[p->file].on);
-			evict(g->b, p, e->a[6], e->a[7], e->tid, e->tgid);
+			evict(g->b, p, e->a[6], e->a[7]);
 		}
 	}
-	return next_moment(g->b, first) ? NULL : "there are too many moments";
+	if (!next_moment(g->b, first))
+		g->wrong = "there are too many moments";
 }
 
 static void on_refault(struct guest *g, const struct event *e)
@@ -509,64 +531,55 @@ static void on_file(struct guest *g, const struct event *e)
 	if (g->b->file[of].known && g->b->file[of].generation != e->a[3])
 		of = file_of(g->b, e->a[0], e->a[1], true);
 	g->b->file[of].known = true;
+	name_file(g, of, e->text);
 	g->b->file[of].generation = e->a[3];
+}
+
+static void on_snapshot(struct guest *g, const struct event *e)
+{
+	if (e->a[0] != 0)
+		forget_all(g);
+	empty(&g->in_frame);
+}
+
+static void on_unmap(struct guest *g, const struct event *e)
+{
+	unmap(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
+}
+
+static void on_shm_detach(struct guest *g, const struct event *e)
+{
+	const size_t in = space_of(g, e->a[0]);
+	const struct region *r = region_at(g, in, e->a[1] >> 12);
+
+	if (r != NULL)
+		unmap(g, in, r->from, r->to);
+}
+
+static void on_missing(struct guest *g, const struct event *e)
+{
+	(void)e;
+	g->wrong = "records are missing";
 }
 
 const char *guest_event(struct guest *g, const struct event *e)
 {
-	const char *is = e->name;
+	static const struct {
+		const char *name;
+		void (*take)(struct guest *g, const struct event *e);
+	} events[] = {
+		{ "brk", on_brk }, { "cache-add", on_cache_add }, { "cache-remove", on_cache_remove },
+		{ "cow-break", on_cow_break }, { "discard", on_discard }, { "file", on_file }, { "gap", on_missing },
+		{ "map", on_map }, { "page-own", on_page_own }, { "present", on_present }, { "reclaim", on_reclaim },
+		{ "refault", on_refault }, { "remap", on_remap }, { "shm-detach", on_shm_detach },
+		{ "snapshot", on_snapshot }, { "space-duplicate", on_fork }, { "space-end", on_space_end },
+		{ "state", on_missing }, { "swap-in", on_swap_in }, { "swap-out", on_swap_out }, { "unmap", on_unmap }
+	};
 
-	if (strcmp(is, "snapshot") == 0) {
-		if (e->a[0] != 0)
-			forget_all(g);
-		empty(&g->in_frame);
-	} else if (strcmp(is, "map") == 0) {
-		on_map(g, e);
-	} else if (strcmp(is, "unmap") == 0) {
-		unmap(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
-	} else if (strcmp(is, "remap") == 0) {
-		on_remap(g, e);
-	} else if (strcmp(is, "brk") == 0) {
-		on_brk(g, e);
-	} else if (strcmp(is, "shm-detach") == 0) {
-		const struct region *r = region_at(g, space_of(g, e->a[0]), e->a[1] >> 12);
-
-		if (r != NULL)
-			unmap(g, space_of(g, e->a[0]), r->from, r->to);
-	} else if (strcmp(is, "space-duplicate") == 0) {
-		on_fork(g, e);
-	} else if (strcmp(is, "space-end") == 0) {
-		size_t in = space_of(g, e->a[0]);
-
-		unmap(g, in, 0, NONE >> 12);
-		g->space[in].alive = false;
-	} else if (strcmp(is, "cow-break") == 0) {
-		on_cow_break(g, e);
-	} else if (strcmp(is, "page-own") == 0) {
-		for (uint64_t i = 0; i < e->a[3]; i++)
-			on_own(g, space_of(g, e->a[0]), (e->a[1] >> 12) + i);
-	} else if (strcmp(is, "discard") == 0) {
-		on_discard(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
-	} else if (strcmp(is, "present") == 0) {
-		on_present(g, e);
-	} else if (strcmp(is, "file") == 0) {
-		on_file(g, e);
-	} else if (strcmp(is, "cache-add") == 0) {
-		on_cache_add(g, e);
-	} else if (strcmp(is, "cache-remove") == 0) {
-		on_cache_remove(g, e);
-	} else if (strcmp(is, "swap-out") == 0) {
-		on_swap_out(g, e);
-	} else if (strcmp(is, "swap-in") == 0) {
-		on_swap_in(g, e);
-	} else if (strcmp(is, "reclaim") == 0) {
-		return on_reclaim(g, e);
-	} else if (strcmp(is, "refault") == 0) {
-		on_refault(g, e);
-	} else if (strcmp(is, "gap") == 0 || strcmp(is, "state") == 0) {
-		return "records are missing";
-	}
-	return NULL;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (strcmp(e->name, events[i].name) == 0)
+			events[i].take(g, e);
+	return g->wrong;
 }
 
 struct page *guest_page(struct guest *g, uint64_t space, uint64_t at, bool write)
@@ -577,7 +590,7 @@ struct page *guest_page(struct guest *g, uint64_t space, uint64_t at, bool write
 		return look(&g->in_kernel, 0, at);
 	p = seen_at(g, space_of(g, space), at, write);
 	if (p != NULL)
-		name_page(p, space, at);
+		name_page(g, p, space, at);
 	return p;
 }
 

@@ -35,12 +35,14 @@ struct guest {
 	size_t spaces;
 	uint32_t families;
 	uint64_t reclaimed, dropped, unknown;	/* pages */
+	const char *wrong;		/* with the trace; NULL */
 };
 
 struct event {
 	char name[24];
 	uint64_t tid, tgid;
 	uint64_t a[12];
+	const char *text;	/* escaped; "-": none */
 };
 
 void guest_open(struct guest *g, struct books *b);

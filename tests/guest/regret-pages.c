@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const kind_name[] = { "anonymous", "file", "shm" };
+const char *const reclaimer_name[] = { "kswapd", "direct", "cgroup", "other" };
+
 void *resized(void *memory, size_t count, size_t size)
 {
 	memory = realloc(memory, count * size);
@@ -14,6 +17,11 @@ void *resized(void *memory, size_t count, size_t size)
 		exit(2);
 	}
 	return memory;
+}
+
+void *with_room(void *array, uint64_t count, size_t size)
+{
+	return (count & (count - 1)) == 0 ? resized(array, count ? 2 * count : 1, size) : array;
 }
 
 /* ---- the two trees ---- */
@@ -75,7 +83,19 @@ static bool can_go(const struct books *b, const struct page *p)
 
 static struct counts *counts_of(struct books *b, const struct page *p)
 {
-	return p->file ? &b->file[p->file].counts : NULL;
+	if (p->file)
+		return &b->file[p->file].counts;
+	return p->process != NO_PROCESS ? &b->process[p->process].counts : NULL;
+}
+
+const char *kept(struct books *b, const char *text)
+{
+	for (size_t i = 0; i < b->texts; i++)
+		if (strcmp(b->text[i], text) == 0)
+			return b->text[i];
+	b->text = with_room(b->text, b->texts, sizeof(*b->text));
+	b->text[b->texts] = resized(NULL, strlen(text) + 1, 1);
+	return strcpy(b->text[b->texts++], text);
 }
 
 #define COUNT(p, what) \
@@ -88,10 +108,9 @@ static struct counts *counts_of(struct books *b, const struct page *p)
 
 struct page *new_page(struct books *b)
 {
-	if ((b->pages & (b->pages - 1)) == 0)
-		b->page = resized(b->page, b->pages ? 2 * b->pages : 1, sizeof(struct page *));
+	b->page = with_room(b->page, b->pages, sizeof(struct page *));
 	b->page[b->pages] = resized(NULL, 1, sizeof(struct page));
-	memset(b->page[b->pages], 0, sizeof(struct page));
+	*b->page[b->pages] = (struct page){ .process = NO_PROCESS };
 	return b->page[b->pages++];
 }
 
@@ -109,6 +128,8 @@ void arrive(struct books *b, struct page *p, bool by_event)
 		b->most_resident = b->resident;
 	if (by_event && can_go(b, p)) {
 		p->fresh = true;
+		b->brought_at = with_room(b->brought_at, b->all.brought, sizeof(*b->brought_at));
+		b->brought_at[b->all.brought] = b->now.cycle;
 		COUNT(p, brought);
 	}
 	for (uint32_t e = p->waiting; e != 0 && !b->eviction[e].back; e = b->eviction[e].before) {
@@ -116,6 +137,16 @@ void arrive(struct books *b, struct page *p, bool by_event)
 		b->by_reclaimer[b->eviction[e].reclaimer].back++;
 		COUNT(p, back);
 	}
+}
+
+/* Resident up to now. */
+static void close_span(const struct books *b, struct page *p)
+{
+	if (p->from > b->moment)
+		return;
+	p->span = with_room(p->span, p->spans, sizeof(*p->span));
+	p->span[p->spans++] = (struct span){ p->from, b->moment };
+	p->from = b->moment + 1;
 }
 
 void leave(struct books *b, struct page *p)
@@ -126,10 +157,7 @@ void leave(struct books *b, struct page *p)
 	if (!can_go(b, p))
 		return;
 	b->resident--;
-	if (p->from <= b->moment) {
-		p->span = resized(p->span, p->spans + 1, sizeof(*p->span));
-		p->span[p->spans++] = (struct span){ p->from, b->moment };
-	}
+	close_span(b, p);
 }
 
 static void resolve(struct books *b, struct page *p, enum outcome outcome)
@@ -140,6 +168,11 @@ static void resolve(struct books *b, struct page *p, enum outcome outcome)
 
 		p->waiting = e->before;
 		e->outcome = outcome;
+		e->by = b->task[e->task].name;
+		if (p->file)
+			e->name = b->file[p->file].name;
+		else if (p->process != NO_PROCESS)
+			e->name = b->process[p->process].name;
 		COUNT(p, evicted);
 		COUNT(p, outcome[outcome]);
 		b->by_reclaimer[e->reclaimer].evicted++;
@@ -151,6 +184,7 @@ static void resolve(struct books *b, struct page *p, enum outcome outcome)
 		if (outcome != USED)
 			continue;
 		e->next = b->now;
+		b->process[b->task[b->running].process].missed++;
 		e->rank = e->resident - uses_since(b, e->moment);
 		if (e->rank > 0) {
 			COUNT(p, better);
@@ -168,9 +202,18 @@ void end(struct books *b, struct page *p)
 	leave(b, p);
 	resolve(b, p, ENDED);
 	p->over = true;
-	free(p->span);
-	p->span = NULL;
-	p->spans = 0;
+	p->ended = b->now.ref;
+}
+
+static void remember(const struct books *b, struct page *p)
+{
+	p->last = b->now;
+	if (p->uses > 0 && p->history[p->uses - 1].since == b->moment) {
+		p->history[p->uses - 1].last = b->now;
+		return;
+	}
+	p->history = with_room(p->history, p->uses, sizeof(*p->history));
+	p->history[p->uses++] = (struct uses){ b->moment, b->now, b->now };
 }
 
 void use(struct books *b, struct page *p)
@@ -178,7 +221,7 @@ void use(struct books *b, struct page *p)
 	uint32_t from;
 
 	if (p->since == b->moment && p->last.ref != 0 && p->resident && !p->fresh && p->waiting == 0) {
-		p->last = b->now;
+		remember(b, p);
 		return;
 	}
 	arrive(b, p, false);
@@ -186,28 +229,29 @@ void use(struct books *b, struct page *p)
 	if (can_go(b, p)) {
 		uint32_t since = p->file ? b->device[b->file[p->file].on].since : 0;
 
-		for (uint32_t i = 0; i < p->spans; i++)
-			add_uses(b, p->span[i].from, p->span[i].to);
-		if (p->from <= b->moment)
-			add_uses(b, p->from, b->moment);
+		close_span(b, p);
+		for (; p->used < p->spans; p->used++)
+			add_uses(b, p->span[p->used].from, p->span[p->used].to);
 		if (from < since)
 			from = since;
 		if (from <= b->moment) {
-			if (least_room(b, 1, 0, MOMENTS - 1, from, b->moment) > 0)
+			if (least_room(b, 1, 0, MOMENTS - 1, from, b->moment) > 0) {
 				add_room(b, 1, 0, MOMENTS - 1, from, b->moment, -1);
-			else
+			} else {
+				b->optimal_at = with_room(b->optimal_at, b->all.optimal, sizeof(*b->optimal_at));
+				b->optimal_at[b->all.optimal] = b->now.cycle;
 				COUNT(p, optimal);
+			}
 		}
 	}
-	p->spans = 0;
 	resolve(b, p, USED);
 	p->fresh = false;
-	p->last = b->now;
+	remember(b, p);
 	p->since = b->moment;
 	p->from = b->moment + 1;
 }
 
-void evict(struct books *b, struct page *p, uint64_t reclaimer, uint64_t dirty, uint64_t tid, uint64_t tgid)
+void evict(struct books *b, struct page *p, uint64_t reclaimer, uint64_t dirty)
 {
 	const uint32_t by = reclaimer < RECLAIMERS - 1 ? (uint32_t)reclaimer : RECLAIMERS - 1;
 
@@ -219,11 +263,12 @@ void evict(struct books *b, struct page *p, uint64_t reclaimer, uint64_t dirty, 
 		COUNT(p, unused);
 		b->by_reclaimer[by].unused++;
 	}
-	p->fresh = false;
+	b->process[b->task[b->running].process].reclaimed++;
 	b->eviction[b->evictions] = (struct eviction){
 		.page = p, .before = p->waiting, .moment = b->moment + 1, .reclaimer = by,
-		.tid = tid, .tgid = tgid, .dirty = dirty, .at = b->now, .last = p->last
+		.task = b->running, .dirty = dirty, .at = b->now, .last = p->last, .unused = p->fresh
 	};
+	p->fresh = false;
 	p->waiting = b->evictions++;
 }
 
@@ -301,8 +346,10 @@ bool next_moment(struct books *b, uint32_t first)
 
 void close_books(struct books *b)
 {
-	for (size_t i = 0; i < b->pages; i++)
+	for (size_t i = 0; i < b->pages; i++) {
 		resolve(b, b->page[i], b->page[i]->left ? ENDED : NEVER);
+		leave(b, b->page[i]);
+	}
 }
 
 struct books *books_new(void)
@@ -313,6 +360,10 @@ struct books *books_new(void)
 	b->files = b->evictions = 1;
 	b->file = resized(NULL, 2, sizeof(*b->file));
 	b->eviction = resized(NULL, 2, sizeof(*b->eviction));
+	b->process = resized(NULL, 1, sizeof(*b->process));
+	b->process[b->processes++] = (struct process){ .number = 0 };
+	b->task = resized(NULL, 1, sizeof(*b->task));
+	b->task[b->tasks++] = (struct task){ .lives = true };
 	return b;
 }
 
@@ -320,9 +371,18 @@ void books_free(struct books *b)
 {
 	for (size_t i = 0; i < b->pages; i++) {
 		free(b->page[i]->span);
+		free(b->page[i]->history);
 		free(b->page[i]);
 	}
+	for (size_t i = 0; i < b->texts; i++)
+		free(b->text[i]);
+	free(b->text);
 	free(b->page);
+	free(b->brought_at);
+	free(b->optimal_at);
+	free(b->process);
+	free(b->task);
+	free(b->owner);
 	free(b->eviction);
 	free(b->file);
 	free(b->device);
