@@ -55,7 +55,7 @@ static int become(const char *name, char *program, char *modules, const struct p
 	return status;
 }
 
-static void free_words(struct python_words *words)
+void python_free(struct python_words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
 		free(words->word[i]);
@@ -85,6 +85,6 @@ int python_become(const char *name, struct python_words *words)
 	else
 		status = become(name, program, modules, words);
 	free(modules);
-	free_words(words);
+	python_free(words);
 	return status;
 }

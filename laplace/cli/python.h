@@ -24,6 +24,7 @@ void python_add(struct python_words *words, const char *name, const char *value,
 void python_add_bochs(struct python_words *words);
 /* The `take' of a table's CLI_EACH, by which all of it is handed on. */
 cli_take python_take;
+void python_free(struct python_words *words);
 
 /*
  * Become laplace.NAME of the modules.  Returns only if that cannot be done: an exit status, and why

@@ -138,5 +138,8 @@ int cmd_study(int argc, char **argv)
 
 	cli_parse(&usage, argc, argv, &options);
 	status = check_traces(&options);
-	return status ? status : python_become("study", &options.words);
+	if (!status)
+		return python_become("study", &options.words);
+	python_free(&options.words);
+	return status;
 }

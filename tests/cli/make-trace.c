@@ -252,6 +252,10 @@ int main(int argc, char **argv)
 				maker.report.text);
 	}
 	free(line);
+	if (!good && maker.segments)
+		lpl_segments_abandon(maker.segments);
+	else if (!good && maker.writer)
+		lpl_writer_abandon(maker.writer);
 	if (good && !end(&maker, unclosed)) {
 		fprintf(stderr, "make-trace: %s\n", maker.report.text);
 		good = false;

@@ -183,7 +183,7 @@ static void files_are_as_the_paper_has_them(void **unused)
 		pdats_encode(&expected, wish, refs, count);
 		export(wish, refs, count, &written);
 		if (written.count != expected.count ||
-		    memcmp(written.bytes, expected.bytes, written.count / 8) != 0)
+		    (written.count > 0 && memcmp(written.bytes, expected.bytes, written.count / 8) != 0))
 			fail_msg("seed %" PRIu64 ": the file is another one", seed);
 		pdats_decode(&expected, wish->version, &found, &decoded);
 		check_sent(wish, refs, count, seed);
