@@ -208,7 +208,9 @@ int cmd_cat(int argc, char **argv)
 	if (options.walks && (options.format || options.events || options.images ||
 			      options.addresses != CLI_ADDRESSES_KEPT))
 		return cli_complain(CLI_USAGE, "--walks has a table of its own, of physical addresses: without --format, "
-				    "--events, --images, --addresses");
+				    "--events, --only-events, --images, --addresses");
+	if (options.only_events && options.format && options.format != lpl_format_find("csv"))
+		return cli_complain(CLI_USAGE, "--only-events prints no references, and so goes with no --format but csv");
 	status = cli_reader_open(&reader, options.trace);
 	if (status)
 		return status;

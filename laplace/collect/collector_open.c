@@ -97,9 +97,13 @@ static enum lpl_error open_trace(struct lpl_collector *c,
 				 const struct lpl_collector_options *options,
 				 struct lpl_report *report)
 {
-	/* a chunk is compressed while the simulator waits for this thread, which has more to do where every reference is kept */
+	/*
+	 * Where every reference is kept this thread has more to do than the simulator's, so that another one compresses
+	 * chunks; but not where a segment's size ends it, of which those that wait would not be part yet.
+	 */
 	const struct lpl_writer_options writing = {
-		.level = options->level, .blocks = has_blocks(c), .jobs = has_blocks(c) ? 2 : 1, .ends_when_full = true,
+		.level = options->level, .blocks = has_blocks(c), .ends_when_full = true,
+		.jobs = has_blocks(c) && !options->segment.bytes ? 2 : 1,
 		.no_room = lpl_collector_wait_for_room, .context = c
 	};
 	struct lpl_meta *meta = lpl_meta_copy(options->meta);
