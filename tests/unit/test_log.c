@@ -441,6 +441,56 @@ static void what_is_counted_is_what_would_be_written(void **state)
 	assert_false(lpl_resume_points_agree(&counted, &written));
 }
 
+/*
+ * A segment ends after the first chunk that makes it large enough: so of chunks that are all larger each is in one of its
+ * own.  A word stands for the 32 fetches of a trace here, and a chunk has 2^22 references.
+ */
+static void a_size_ends_a_segment_after_its_chunk(void **state)
+{
+	enum { CHUNKS = 6, CHUNK_TRACES = (1 << 22) / LPL_LOG_INSTRUCTIONS };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_meta *meta = lpl_meta_new();
+	uint8_t length[LPL_LOG_INSTRUCTIONS];
+	uint32_t id[TRACES];
+	uint64_t random = 1, instr = 0;
+	struct lpl_collector *collector;
+	struct lpl_plan plan;
+	struct lpl_log log;
+	bool forgot;
+
+	(void)state;
+	assert_non_null(meta);
+	assert_int_equal(lpl_plan_parse(&plan, "none", &report), LPL_OK);
+	const struct lpl_collector_options options = {
+		.path = in_directory("sized.lpl"), .plan = &plan, .meta = meta, .stage = LPL_STAGE_FILE, .log = true,
+		.ring_records = 1024, .status_fd = -1, .overwrite = true, .segmented = true, .segment.bytes = 10000,
+	};
+
+	if (lpl_collector_open(&collector, &options, &report) != LPL_OK)
+		fail_msg("%s", report.text);
+	lpl_meta_free(meta);
+	memset(length, 1, sizeof(length));
+	assert_true(lpl_log_open(&log, lpl_collector_ring(collector)));
+	log.base = 0;
+	for (unsigned i = 0; i < TRACES; i++)
+		id[i] = lpl_log_define(&log, instr, 0x1000 * (i + 1), LPL_LOG_INSTRUCTIONS, length, &forgot);
+	lpl_log_switch(&log, (struct lpl_log_time){ instr, false }, LPL_LOG_ON);
+	for (unsigned i = 0; i < CHUNKS * CHUNK_TRACES; i++, instr += LPL_LOG_INSTRUCTIONS) {
+		lpl_log_room_for_trace(&log, instr);
+		lpl_log_word(&log, id[next_random(&random) % TRACES], instr, LPL_LOG_TRACE);
+	}
+	lpl_log_totals(&log, instr);
+	lpl_log_flush(&log, (struct lpl_log_time){ instr, false });
+	finish(collector);
+	lpl_log_close(&log);
+	for (unsigned i = 1; i <= CHUNKS; i++) {
+		char name[64];
+
+		(void)snprintf(name, sizeof(name), "sized.%06u.lpl", i);
+		assert_true(exists(name));
+	}
+}
+
 /* A log that was tampered with, or a simulator that is wrong: the run ends, and says why. */
 static void assert_refused(void (*wrong)(struct processor *p), const char *why)
 {
@@ -561,6 +611,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reference_is_that_of_the_processor),
 		cmocka_unit_test(what_is_counted_is_what_would_be_written),
+		cmocka_unit_test(a_size_ends_a_segment_after_its_chunk),
 		cmocka_unit_test(what_cannot_be_is_an_error),
 		cmocka_unit_test(traces_have_ids),
 		cmocka_unit_test(lengths_have_the_classes_of_blocks),
