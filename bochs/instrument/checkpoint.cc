@@ -342,11 +342,6 @@ bool laplace_resumes(void)
 	return laplace_option_restores() && !(checkpoint.has_point && checkpoint.point.number == 0);
 }
 
-uint64_t laplace_checkpoint_number(void)
-{
-	return checkpoint.point.number;
-}
-
 /* Bochs writes without looking whether it can; the patches have it report failures. */
 static bool all_saved;
 static int save_error;			/* of the first that was not */

@@ -25,8 +25,6 @@ struct laplace_resume_point {
 
 /* Does this process go on from a checkpoint, with its trace, and not begin with a snapshot? */
 bool laplace_resumes(void);
-/* The number of the checkpoint from which it goes on, or which it made last; 0: there is none. */
-uint64_t laplace_checkpoint_number(void);
 
 /* That of the checkpoint in this directory; false: there is none. */
 bool laplace_read_resume_point(const char *directory, struct laplace_resume_point *point);

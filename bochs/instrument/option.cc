@@ -217,6 +217,7 @@ static struct parameter parameters[] = {
 	  "(segment=instructions:N)", NUMBER(jobs, 1, 1024) },
 	{ "pass", "count|segment|last", "A part in what `laplace record --jobs` makes: count and make checkpoints, or write "
 	  "the segment from one checkpoint to the next, or to the end", OWN(pass) },
+	{ "part", "NAME", "The directory in TRACE.jobs that a segment of `pass' is written to", text, INTO(part) },
 	{ "stage", "window|ring|reduce|file",
 	  "Go no further than this stage, to measure what it costs (file)", OWN(stage) },
 };

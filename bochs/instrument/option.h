@@ -33,6 +33,7 @@ struct laplace_option {
 	enum lpl_pass pass;		/* of several processes that make it ... */
 	long jobs;			/* so many processes, forked where a part begins; 0: one, not forked */
 	bool pass_is_last;		/* ... this segment is the last */
+	char part[64];			/* ... and its directory's name */
 	enum laplace_start_mode start;
 	/* conditions; "": none were given */
 	char start_when[LPL_WHEN_SIZE], stop[LPL_WHEN_SIZE], end[LPL_WHEN_SIZE];

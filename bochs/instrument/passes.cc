@@ -8,8 +8,10 @@
 #include "gui/siminterface.h"
 #include "param_names.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "checkpoint.h"
@@ -19,6 +21,15 @@
 #include "report.h"
 #include "stream.h"
 
+/* In a directory of this process' own, so that what another leaves that was killed, or is not yet, is in nobody's way. */
+static const char *part_path(const char *file)
+{
+	static char path[2 * BX_PATHNAME_LEN + 64];
+
+	snprintf(path, sizeof(path), "%s.jobs/%s/%s", laplace_option.trace, laplace_option.part, file);
+	return path;
+}
+
 void laplace_passes_begin(void)
 {
 	if (laplace_option.pass == LPL_PASS_WHOLE)
@@ -27,8 +38,12 @@ void laplace_passes_begin(void)
 		laplace_die("pass=: checkpoints are made every so many instructions (checkpoint=every:N)");
 	/* a request that comes from outside comes once */
 	*laplace_option.control = '\0';
-	if (laplace_option.pass == LPL_PASS_SEGMENT)
-		*laplace_option.status_file = '\0';
+	if (laplace_option.pass != LPL_PASS_SEGMENT)
+		return;
+	if (!*laplace_option.part)
+		laplace_die("pass=: what writes a segment wants part=NAME");
+	/* what is to be known of this process stands beside what it writes */
+	snprintf(laplace_option.status_file, sizeof(laplace_option.status_file), "%s", part_path("status"));
 }
 
 static bool is_writable_floppy(const char *path, const char *readonly)
@@ -101,17 +116,11 @@ void laplace_passes_check(void)
 	check_disks();
 }
 
-/* In a directory of each checkpoint's, so that what a process leaves that was killed is in no other's way. */
 const char *laplace_part_path(void)
 {
-	static char path[BX_PATHNAME_LEN + BX_PATHNAME_LEN + 64];
 	const char *slash = strrchr(laplace_option.trace, '/');
 
-	if (laplace_option.pass != LPL_PASS_SEGMENT)
-		return NULL;
-	snprintf(path, sizeof(path), "%s.jobs/%06llu/%s", laplace_option.trace,
-		 (unsigned long long)laplace_checkpoint_number(), slash ? slash + 1 : laplace_option.trace);
-	return path;
+	return laplace_option.pass == LPL_PASS_SEGMENT ? part_path(slash ? slash + 1 : laplace_option.trace) : NULL;
 }
 
 /*
@@ -140,6 +149,11 @@ void laplace_end_segment(const char *path, const struct laplace_resume_point *he
 			    (unsigned long long)there.references, (unsigned long long)here->instr,
 			    (unsigned long long)here->references);
 	lpl_collector_leave(laplace.collector);
+	laplace.collector = NULL;
 	fflush(NULL);
+	const int whole = open(part_path("whole"), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	if (whole < 0 || close(whole))
+		laplace_die("%s: cannot be made: %s", part_path("whole"), strerror(errno));
 	_exit(0);
 }

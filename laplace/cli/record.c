@@ -186,7 +186,8 @@ static void take_checkpoint(struct argp_state *state, const struct cli_option *o
 static void check_all(struct argp_state *state, void *config)
 {
 	static const char *const allowed[] = {
-		"--resume", "--bochs", "--instructions", "--json", "--progress", "--overwrite", "--jobs", NULL
+		"--resume", "--bochs", "--instructions", "--json", "--progress", "--overwrite", "--jobs", "--launcher",
+		NULL
 	};
 	struct record_options *options = config;
 
@@ -194,7 +195,9 @@ static void check_all(struct argp_state *state, void *config)
 		argp_error(state, "which machine?  Name a bochsrc");
 	if (options->resume && (options->words || cli_given_other(state, allowed)))
 		argp_error(state, "--resume goes on as the recording was begun: beside it there "
-			   "may be --bochs, --instructions, --jobs, --json and --progress");
+			   "may be --bochs, --instructions, --jobs, --launcher, --json and --progress");
+	if (options->launcher && (!options->jobs || (!options->resume && !options->checkpoint)))
+		argp_error(state, "--launcher starts what traces from checkpoints: it needs --jobs N and --checkpoint every:N");
 	if (*options->from && options->words && options->words[1])
 		argp_error(state, "--from: what follows MACHINE would be another machine's");
 	if (options->words) {
@@ -250,6 +253,9 @@ static const struct cli_option option_table[] = {
 	{ "jobs", CLI_NUMBER, 'J', INTO(jobs), .argument = "N", .least = 1, .most = 1024,
 	  .help = "Trace in N processes at a time: one runs the machine and counts, and the others write segments, from where "
 	  "it forks them, or (--checkpoint every:N) from its checkpoints; needs -r none" },
+	{ "launcher", CLI_TEXT, INTO(launcher), .argument = "COMMAND",
+	  .help = "Start what writes segments by this command, as on hosts that share a file system: 'srun -n1 -c2'; needs "
+	  "--jobs with --checkpoint every:N" },
 	{ "snapshot", CLI_FILE, INTO(snapshot), .argument = "DIR", .take = take_path, .forwarded = true,
 	  .wrong = "%n is a directory that is made, not '%s'",
 	  .help = "Save the machine there, and end, when its guest says that it is ready (laplace-ctl ready); "

@@ -30,6 +30,7 @@ struct record_options {
 	bool walks, physical, code, dry_run;
 	uint64_t instructions;		/* expected; 0: not known */
 	unsigned int jobs;		/* 0: one process records */
+	const char *launcher;		/* of those that write segments; NULL: they run here */
 	bool overwrite, json;
 	enum cli_when progress;
 	char **words;		/* all that is no option: */

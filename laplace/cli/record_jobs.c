@@ -4,8 +4,9 @@
  *
  * A first pass runs the machine, counts what a trace of it would hold, and makes checkpoints.  Each interval between two
  * of them is traced by a simulator of its own, which restores the one and has to arrive at the other in the same state;
- * N run at a time, the first pass among them.  So the segments are those that one process would have written,
- * and they are joined when all are there (record_parts.c).
+ * N run at a time, the first pass among them, or N by a launcher on whichever hosts beside the first pass here
+ * (record_process.c).  So the segments are those that one process would have written, and they are joined when all are there
+ * (record_parts.c).
  *
  * A checkpoint goes when the intervals before and after it are traced, and the first pass is stopped while more than a
  * few wait for that, for each is as large as the guest's memory.  An interval that fails is traced again.  Whatever ends
@@ -18,7 +19,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,19 +27,14 @@
 #include "base/array.h"
 #include "base/host.h"
 #include "find.h"
-#include "machine.h"
 #include "record.h"
 #include "record_parts.h"
+#include "record_process.h"
 #include "say.h"
 
 #define TRIES 3			/* of an interval, before all is given up */
 #define LOOK_MS 100		/* between looks at what has changed */
 #define CHECKPOINTS_MORE 2	/* than there are jobs, before the first pass is stopped */
-
-struct process {
-	struct machine machine;		/* its pid, -1 for none, and its status */
-	uint64_t interval;
-};
 
 struct interval {
 	bool runs, kept;
@@ -49,9 +44,9 @@ struct interval {
 struct jobs {
 	const struct record_options *options;
 	const char *trace;
-	char *bochs;			/* that which logs every reference */
+	struct record_simulator simulator;
 	char **command;			/* that it began with; the last word is the bochsrc's line */
-	struct process first, *job;	/* the first pass; options->jobs others */
+	struct record_process *first, *job;	/* the first pass; options->jobs others, which follow it */
 	struct interval *interval;	/* made + 1 of them */
 	size_t room;
 	uint64_t made, gone;		/* checkpoints; of these, from the first on, no longer needed */
@@ -62,106 +57,22 @@ struct jobs {
 	struct cli_collection end;	/* how the first pass ended, and ... */
 	struct cli_collection last;	/* ... the last interval */
 	int last_status;		/* of waitpid() */
-	sigset_t before;		/* signals that were blocked */
 	int signal_fd, lock;		/* of the directory of parts */
 	uint64_t start_ns;
 };
 
-/* ---- processes ---- */
-
-static _Noreturn void become(const struct jobs *jobs, char *const *argv, int status_fd, int out, pid_t parent)
-{
-	const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	/* a terminal's signals are ours; and without us it has no use */
-	(void)setpgid(0, 0);
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)sigprocmask(SIG_SETMASK, &jobs->before, NULL);
-	if (getppid() == parent && null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-	    dup2(out, STDERR_FILENO) >= 0 && fcntl(status_fd, F_SETFD, 0) == 0)
-		(void)execv(argv[0], argv);
-	_exit(127);
-}
-
-/* PATH WORDS... LINE, the line with what is this process's own.  Returns a status. */
-static int spawn(struct jobs *jobs, struct process *process, char *const *words, const char *line,
-		 const char *pass, int out)
-{
-	const pid_t parent = getpid();
-	size_t count = 0;
-	char **argv, *own;
-	int fd[2];
-
-	while (words[count])
-		count++;
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return cli_complain(CLI_FAILED, "no pipe to a machine: %s", strerror(errno));
-	argv = calloc(count + 3, sizeof(*argv));
-	if (!argv || asprintf(&own, "%sstatus=%d, pass=\"%s\"", line, fd[1], pass) < 0) {
-		free(argv);
-		return cli_complain(CLI_FAILED, "no memory");
-	}
-	argv[0] = jobs->bochs;
-	memcpy(argv + 1, words, count * sizeof(*argv));
-	argv[count + 1] = own;
-	(void)fcntl(fd[0], F_SETFL, O_NONBLOCK);
-	process->machine = (struct machine){ .status_fd = fd[0] };
-	fflush(NULL);
-	process->machine.pid = fork();
-	if (process->machine.pid == 0)
-		become(jobs, argv, fd[1], out, parent);
-	(void)close(fd[1]);
-	free(own);
-	free(argv);
-	if (process->machine.pid > 0)
-		return CLI_DONE;
-	(void)close(fd[0]);
-	return cli_complain(CLI_FAILED, "no process for a machine: %s", strerror(errno));
-}
-
-static void ignore(const struct machine *machine, void *context)
-{
-	(void)machine, (void)context;
-}
-
-static bool runs(const struct process *process)
-{
-	return process->machine.pid > 0;
-}
-
-/* Its status, as far as there is news; true: it has ended. */
-static bool has_ended(struct process *process)
-{
-	struct machine *machine = &process->machine;
-	const bool ended = waitpid(machine->pid, &machine->wait_status, WNOHANG) == machine->pid;
-
-	(void)machine_read(machine, ignore, NULL);
-	if (!ended)
-		return false;
-	machine->pid = -1;
-	(void)close(machine->status_fd);
-	return true;
-}
-
-static void kill_all(struct jobs *jobs)
-{
-	for (unsigned int i = 0; i <= jobs->options->jobs; i++) {
-		struct process *process = i < jobs->options->jobs ? &jobs->job[i] : &jobs->first;
-
-		if (!runs(process))
-			continue;
-		(void)kill(process->machine.pid, SIGKILL);
-		(void)waitpid(process->machine.pid, NULL, 0);
-		process->machine.pid = -1;
-		(void)close(process->machine.status_fd);
-	}
-}
-
 /* ---- from where ---- */
 
-/* As it began, or from a checkpoint; `log`: Bochs' own, or NULL for that of the bochsrc. */
-static int spawn_at(struct jobs *jobs, struct process *process, uint64_t checkpoint, char *log, const char *pass,
-		    int out)
+static int spawn(const struct jobs *jobs, struct record_process *process, char *const *words, const char *line,
+		 const char *pass, int out)
+{
+	return pass ? record_process_segment(&jobs->simulator, process, words, line, pass, out) :
+		      record_process_count(&jobs->simulator, process, words, line, out);
+}
+
+/* As it began, or from a checkpoint; `log`: Bochs' own, or NULL for that of the bochsrc; `pass`: NULL for the first. */
+static int spawn_at(const struct jobs *jobs, struct record_process *process, uint64_t checkpoint, char *log,
+		    const char *pass, int out)
 {
 	static char quick[] = "-q", unlock[] = "-unlock", restore[] = "-r";
 	char path[PATH_MAX], *at_checkpoint[] = { quick, unlock, restore, path, log, NULL };
@@ -188,16 +99,16 @@ static int spawn_at(struct jobs *jobs, struct process *process, uint64_t checkpo
 	return status;
 }
 
-static int begin_interval(struct jobs *jobs, struct process *process, uint64_t interval)
+static int begin_interval(struct jobs *jobs, struct record_process *process, uint64_t interval)
 {
 	const char *pass = jobs->counted && interval == jobs->made ? "last" : "segment";
 	char path[PATH_MAX], log[PATH_MAX + 16], own[PATH_MAX];
-	int status = record_part_clear(jobs->trace, interval), out;
+	int status = record_part_try(jobs->trace, interval, process->part), out;
 
 	if (status)
 		return status;
-	if (!record_part_path(path, jobs->trace, interval, "log") ||
-	    !record_part_path(own, jobs->trace, interval, "bochs.log"))
+	if (!record_part_path(path, jobs->trace, process->part, "log") ||
+	    !record_part_path(own, jobs->trace, process->part, "bochs.log"))
 		return cli_complain(CLI_USAGE, "%s: the path is too long", jobs->trace);
 	out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (out < 0)
@@ -213,36 +124,44 @@ static int begin_interval(struct jobs *jobs, struct process *process, uint64_t i
 
 /* ---- what has ended ---- */
 
-/* The last thing that it said. */
-static void say_why(const struct jobs *jobs, uint64_t interval, char why[512])
+/* The last line of the simulator's own, or of whatever printed one in its place. */
+static void say_why(const struct jobs *jobs, const struct record_process *process, char why[512])
 {
+	static const char mark[] = "laplace: ";
 	char path[PATH_MAX], *line = NULL;
 	size_t room = 0;
-	FILE *file = record_part_path(path, jobs->trace, interval, "log") ? fopen(path, "re") : NULL;
+	bool own = false;
+	FILE *file = record_part_path(path, jobs->trace, process->part, "log") ? fopen(path, "re") : NULL;
 
-	snprintf(why, 512, "it said nothing");
-	while (file && getline(&line, &room, file) > 0)
-		if (strncmp(line, "laplace: ", 9) == 0)
-			snprintf(why, 512, "%.*s", (int)strcspn(line + 9, "\n"), line + 9);
+	snprintf(why, 512, "it printed nothing");
+	while (file && getline(&line, &room, file) > 0) {
+		const bool marked = strncmp(line, mark, strlen(mark)) == 0;
+		const char *text = line + (marked ? strlen(mark) : 0);
+
+		if (marked || (!own && *text != '\n'))
+			snprintf(why, 512, "%.*s", (int)strcspn(text, "\n"), text);
+		own |= marked;
+	}
 	free(line);
 	if (file)
 		fclose(file);
 }
 
 /* It ended where the first pass had come, and as that did. */
-static bool is_as_counted(const struct jobs *jobs, const struct process *process)
+static bool is_as_counted(const struct jobs *jobs, const struct record_process *process)
 {
 	const struct cli_collection *s = &process->machine.status;
 	const int status = process->machine.wait_status;
 
+	/* a launcher's end alone says nothing */
 	if (!jobs->counted || process->interval < jobs->made)
-		return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0 && record_part_is_whole(jobs->trace, process->part);
 	return WIFEXITED(status) && s->ended && strcmp(s->end, jobs->end.end) == 0 &&
 	       s->instructions == jobs->end.instructions && s->references == jobs->end.references &&
 	       s->events == jobs->end.events;
 }
 
-static void take_interval(struct jobs *jobs, struct process *process)
+static void take_interval(struct jobs *jobs, struct record_process *process)
 {
 	struct interval *interval = &jobs->interval[process->interval];
 	char why[512];
@@ -253,13 +172,14 @@ static void take_interval(struct jobs *jobs, struct process *process)
 			jobs->last = process->machine.status;
 			jobs->last_status = process->machine.wait_status;
 		}
-		jobs->failed |= record_part_keep(jobs->trace, process->interval) != CLI_DONE;
+		jobs->failed |= record_part_keep(jobs->trace, process->interval, process->part) != CLI_DONE;
 		interval->kept = !jobs->failed;
 		jobs->kept += interval->kept;
 		return;
 	}
-	say_why(jobs, process->interval, why);
+	say_why(jobs, process, why);
 	if (++interval->tries < TRIES) {
+		record_part_discard(jobs->trace, process->part);
 		cli_complain(0, "%s: the segment from checkpoint %" PRIu64 " on failed, and is traced again: %s",
 			     jobs->options->output, process->interval, why);
 		return;
@@ -271,8 +191,8 @@ static void take_interval(struct jobs *jobs, struct process *process)
 
 static void take_first(struct jobs *jobs)
 {
-	const struct cli_collection *s = &jobs->first.machine.status;
-	const int how = jobs->first.machine.wait_status;
+	const struct cli_collection *s = &jobs->first->machine.status;
+	const int how = jobs->first->machine.wait_status;
 
 	jobs->stopped = false;
 	if (WIFSIGNALED(how)) {
@@ -294,12 +214,17 @@ static void take_first(struct jobs *jobs)
 	jobs->failed |= record_parts_end(jobs->trace, s, jobs->made) != CLI_DONE;
 }
 
+static bool has_just_ended(const struct jobs *jobs, struct record_process *process)
+{
+	return record_process_runs(process) && record_process_has_ended(&jobs->simulator, process);
+}
+
 static void take_ended(struct jobs *jobs)
 {
 	for (unsigned int i = 0; i < jobs->options->jobs; i++)
-		if (runs(&jobs->job[i]) && has_ended(&jobs->job[i]))
+		if (has_just_ended(jobs, &jobs->job[i]))
 			take_interval(jobs, &jobs->job[i]);
-	if (runs(&jobs->first) && has_ended(&jobs->first))
+	if (has_just_ended(jobs, jobs->first))
 		take_first(jobs);
 }
 
@@ -331,9 +256,9 @@ static void hold_first(struct jobs *jobs)
 {
 	const bool stops = jobs->made - jobs->gone > jobs->options->jobs + CHECKPOINTS_MORE;
 
-	if (!runs(&jobs->first) || stops == jobs->stopped)
+	if (!record_process_runs(jobs->first) || stops == jobs->stopped)
 		return;
-	(void)kill(jobs->first.machine.pid, stops ? SIGSTOP : SIGCONT);
+	(void)kill(jobs->first->machine.pid, stops ? SIGSTOP : SIGCONT);
 	jobs->stopped = stops;
 }
 
@@ -341,17 +266,18 @@ static void begin_others(struct jobs *jobs)
 {
 	/* where its end is not known yet, an interval waits */
 	const uint64_t most = jobs->counted ? jobs->made + 1 : jobs->made;
-	unsigned int running = runs(&jobs->first) && !jobs->stopped;
+	/* the first pass is here, and one of N only where all are */
+	unsigned int running = record_process_runs(jobs->first) && !jobs->stopped && !jobs->simulator.launcher;
 	uint64_t next = 0;
 
 	for (unsigned int i = 0; i < jobs->options->jobs; i++)
-		running += runs(&jobs->job[i]);
+		running += record_process_runs(&jobs->job[i]);
 	for (unsigned int i = 0; i < jobs->options->jobs && !jobs->failed; i++) {
 		while (next < most && (jobs->interval[next].kept || jobs->interval[next].runs))
 			next++;
 		if (running >= jobs->options->jobs || next >= most)
 			return;
-		if (runs(&jobs->job[i]))
+		if (record_process_runs(&jobs->job[i]))
 			continue;
 		jobs->failed |= begin_interval(jobs, &jobs->job[i], next) != CLI_DONE;
 		running++;
@@ -375,7 +301,7 @@ static void show(const struct jobs *jobs, struct cli_progress *progress)
 		return;
 	cli_progress_line(progress, "%s%" PRIu64 " M instructions, %" PRIu64 " checkpoints, %" PRIu64
 			  " segments traced%s", jobs->counted ? "counted: " : "",
-			  (jobs->counted ? jobs->end.instructions : jobs->first.machine.status.instructions) / 1000000,
+			  (jobs->counted ? jobs->end.instructions : jobs->first->machine.status.instructions) / 1000000,
 			  jobs->made, jobs->kept, jobs->stopped ? "; the first pass waits for them" : "");
 }
 
@@ -398,7 +324,7 @@ static void run(struct jobs *jobs)
 		show(jobs, &progress);
 	}
 	cli_progress_clear(&progress);
-	kill_all(jobs);
+	record_processes_end(&jobs->simulator, jobs->first, jobs->options->jobs + 1);
 }
 
 /* ---- begin ---- */
@@ -448,7 +374,7 @@ static int make_command(struct jobs *jobs)
 	if (realpath(options.machine, machine))
 		options.machine = machine;
 	if (!status && line)
-		argv = record_argv(&options, jobs->bochs, line);
+		argv = record_argv(&options, jobs->simulator.bochs, line);
 	if (!status)
 		status = argv ? record_parts_begin(jobs->trace, argv + 1) : cli_complain(CLI_FAILED, "no memory");
 	if (!status)
@@ -469,6 +395,7 @@ static int find_state(struct jobs *jobs)
 		status = record_parts_command(jobs->trace, &jobs->command);
 	if (status)
 		return status;
+	record_parts_discard_tries(jobs->trace);
 	record_find_checkpoints(jobs->trace, &first, &last);
 	jobs->counted = record_parts_ended(jobs->trace, &jobs->end, &jobs->made);
 	jobs->joined = jobs->counted && record_parts_are_joined(jobs->trace);
@@ -493,7 +420,7 @@ static int begin(struct jobs *jobs)
 	int status = jobs->options->resume ? find_state(jobs) : make_command(jobs);
 
 	if (!status && !jobs->counted)
-		status = spawn_at(jobs, &jobs->first, jobs->made, NULL, "count", STDERR_FILENO);
+		status = spawn_at(jobs, jobs->first, jobs->made, NULL, NULL, STDERR_FILENO);
 	return status;
 }
 
@@ -508,7 +435,7 @@ static void hold_signals(struct jobs *jobs)
 	lpl_add_unless_ignored(&mask, SIGUSR1);
 	lpl_add_unless_ignored(&mask, SIGUSR2);
 	sigaddset(&mask, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &mask, &jobs->before);
+	sigprocmask(SIG_BLOCK, &mask, &jobs->simulator.signals);
 	jobs->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -540,7 +467,7 @@ static int stop(const struct jobs *jobs)
 
 	/* where there is no checkpoint, the command itself begins it once more */
 	if (!jobs->interrupted && !options->resume && jobs->made == 0) {
-		record_parts_give_up(jobs->trace, jobs->first.machine.status.updates > 0);
+		record_parts_give_up(jobs->trace, jobs->first->machine.status.updates > 0);
 		return cli_complain(CLI_FAILED, "%s: failed before the first checkpoint; nothing is kept",
 				    options->output);
 	}
@@ -552,18 +479,19 @@ static int stop(const struct jobs *jobs)
 int record_jobs(const struct record_options *options, const char *bochs, const char *trace)
 {
 	struct jobs jobs = {
-		.options = options, .trace = trace, .signal_fd = -1, .lock = -1, .start_ns = lpl_now_ns()
+		.options = options, .trace = trace, .simulator = { .trace = trace, .launcher = options->launcher },
+		.signal_fd = -1, .lock = -1, .start_ns = lpl_now_ns()
 	};
 	int status = CLI_DONE;
 
-	jobs.first.machine.pid = -1;
-	jobs.job = calloc(options->jobs, sizeof(*jobs.job));
-	if (!jobs.job || asprintf(&jobs.bochs, "%s-all", bochs) < 0)
+	jobs.first = calloc(options->jobs + 1, sizeof(*jobs.first));
+	if (!jobs.first || asprintf(&jobs.simulator.bochs, "%s-all", bochs) < 0)
 		return cli_complain(CLI_FAILED, "no memory");
-	for (unsigned int i = 0; i < options->jobs; i++)
-		jobs.job[i].machine.pid = -1;
-	if (access(jobs.bochs, X_OK) < 0)
-		status = cli_complain(CLI_FAILED, "%s: %s: it is the simulator that logs every reference", jobs.bochs,
+	jobs.job = jobs.first + 1;
+	for (unsigned int i = 0; i <= options->jobs; i++)
+		jobs.first[i].machine.pid = -1;
+	if (access(jobs.simulator.bochs, X_OK) < 0)
+		status = cli_complain(CLI_FAILED, "%s: %s: it is the simulator that logs every reference", jobs.simulator.bochs,
 				      strerror(errno));
 	hold_signals(&jobs);
 	if (!status)
@@ -580,8 +508,8 @@ int record_jobs(const struct record_options *options, const char *bochs, const c
 		free(jobs.command[0]);
 	free(jobs.command);
 	free(jobs.interval);
-	free(jobs.bochs);
-	free(jobs.job);
+	free(jobs.simulator.bochs);
+	free(jobs.first);
 	return status;
 }
 

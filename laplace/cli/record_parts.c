@@ -24,10 +24,17 @@ static const char COMMAND[] = "command", END[] = "end", KEPT[] = "kept", WHOLE[]
 
 /* ---- names ---- */
 
-bool record_part_path(char path[PATH_MAX], const char *trace, uint64_t interval, const char *file)
+bool record_part_path(char path[PATH_MAX], const char *trace, const char *part, const char *file)
 {
-	return snprintf(path, PATH_MAX, "%s.jobs/%06" PRIu64 "%s%s", trace, interval, *file ? "/" : "", file) <
-	       PATH_MAX;
+	return snprintf(path, PATH_MAX, "%s.jobs/%s%s%s", trace, part, *file ? "/" : "", file) < PATH_MAX;
+}
+
+static bool interval_path(char path[PATH_MAX], const char *trace, uint64_t interval, const char *file)
+{
+	char part[RECORD_PART_SIZE];
+
+	snprintf(part, sizeof(part), "%06" PRIu64, interval);
+	return record_part_path(path, trace, part, file);
 }
 
 bool record_checkpoint_path(char path[PATH_MAX], const char *trace, uint64_t number)
@@ -315,21 +322,53 @@ bool record_parts_are_forked(const char *trace)
 
 /* ---- an interval ---- */
 
-int record_part_clear(const char *trace, uint64_t interval)
+int record_part_try(const char *trace, uint64_t interval, char part[RECORD_PART_SIZE])
+{
+	char path[PATH_MAX], suffix[] = ".XXXXXX";
+	const mode_t mask = umask(0);
+
+	(void)umask(mask);
+	snprintf(part, RECORD_PART_SIZE, "%06" PRIu64 "%s", interval, suffix);
+	if (!record_part_path(path, trace, part, ""))
+		return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
+	if (!mkdtemp(path) || chmod(path, 0777 & ~mask) < 0)
+		return cannot(path, "made");
+	snprintf(part, RECORD_PART_SIZE, "%s", strrchr(path, '/') + 1);
+	return CLI_DONE;
+}
+
+void record_part_discard(const char *trace, const char *part)
 {
 	char path[PATH_MAX];
 
-	if (!record_part_path(path, trace, interval, ""))
-		return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
-	if (!remove_all(path))
-		return cannot(path, "removed");
-	return mkdir(path, 0777) < 0 ? cannot(path, "made") : CLI_DONE;
+	if (record_part_path(path, trace, part, ""))
+		(void)remove_all(path);
+}
+
+void record_parts_discard_tries(const char *trace)
+{
+	char path[PATH_MAX];
+	DIR *directory = own_path(path, trace, "") ? opendir(path) : NULL;
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory)))
+		if (*entry->d_name != '.' && strchr(entry->d_name, '.'))
+			record_part_discard(trace, entry->d_name);
+	if (directory)
+		closedir(directory);
+}
+
+bool record_part_is_whole(const char *trace, const char *part)
+{
+	char path[PATH_MAX];
+
+	return record_part_path(path, trace, part, WHOLE) && access(path, F_OK) == 0;
 }
 
 /* The line that its segment has in the manifest, the only file of that ending; false: it has none. */
 static bool find_line(char path[PATH_MAX], const char *trace, uint64_t interval)
 {
-	DIR *directory = record_part_path(path, trace, interval, "") ? opendir(path) : NULL;
+	DIR *directory = interval_path(path, trace, interval, "") ? opendir(path) : NULL;
 	struct dirent *entry;
 	bool found = false;
 
@@ -337,14 +376,15 @@ static bool find_line(char path[PATH_MAX], const char *trace, uint64_t interval)
 		const size_t length = strlen(entry->d_name);
 
 		found = length > strlen(LINE) && strcmp(entry->d_name + length - strlen(LINE), LINE) == 0 &&
-			record_part_path(path, trace, interval, entry->d_name);
+			interval_path(path, trace, interval, entry->d_name);
 	}
 	if (directory)
 		closedir(directory);
 	return found;
 }
 
-int record_part_keep(const char *trace, uint64_t interval)
+/* Its segment, if it has one, gets its name. */
+static int keep(const char *trace, uint64_t interval)
 {
 	struct lpl_report report = { .error = LPL_OK };
 	char from[PATH_MAX], to[PATH_MAX];
@@ -360,7 +400,19 @@ int record_part_keep(const char *trace, uint64_t interval)
 		if (lpl_sync_name(to, to, &report) != LPL_OK)
 			return cli_report(&report);
 	}
-	return record_part_path(to, trace, interval, KEPT) ? write_file(to, "", 0) : CLI_FAILED;
+	return interval_path(to, trace, interval, KEPT) ? write_file(to, "", 0) : CLI_FAILED;
+}
+
+int record_part_keep(const char *trace, uint64_t interval, const char *part)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	if (!record_part_path(from, trace, part, "") || !interval_path(to, trace, interval, ""))
+		return cli_complain(CLI_USAGE, "%s: the path is too long", trace);
+	/* what has the name was cut off when it was about to be kept */
+	if (!remove_all(to))
+		return cannot(to, "removed");
+	return rename(from, to) < 0 ? cannot(from, "renamed") : keep(trace, interval);
 }
 
 /* A process that writes a part says that it is whole; but the first part is that of the process that runs the machine. */
@@ -369,7 +421,7 @@ static bool is_whole(const char *trace, uint64_t interval)
 	char path[PATH_MAX];
 
 	return find_line(path, trace, interval) &&
-	       (interval == 0 || (record_part_path(path, trace, interval, WHOLE) && access(path, F_OK) == 0));
+	       (interval == 0 || (interval_path(path, trace, interval, WHOLE) && access(path, F_OK) == 0));
 }
 
 int record_parts_take(const char *trace, uint64_t *count)
@@ -378,7 +430,7 @@ int record_parts_take(const char *trace, uint64_t *count)
 
 	for (*count = 0; !status && is_whole(trace, *count); ++*count)
 		if (!record_part_is_kept(trace, *count))
-			status = record_part_keep(trace, *count);
+			status = keep(trace, *count);
 	return status;
 }
 
@@ -386,7 +438,7 @@ bool record_part_is_kept(const char *trace, uint64_t interval)
 {
 	char path[PATH_MAX];
 
-	return record_part_path(path, trace, interval, KEPT) && access(path, F_OK) == 0;
+	return interval_path(path, trace, interval, KEPT) && access(path, F_OK) == 0;
 }
 
 void record_checkpoint_remove(const char *trace, uint64_t number)

@@ -16,8 +16,12 @@
 
 #include "collection.h"
 
-/* TRACE.jobs/NNNNNN, and a file in it; false: the path is too long. */
-bool record_part_path(char path[PATH_MAX], const char *trace, uint64_t interval, const char *file);
+/* The directory of a part: NNNNNN, of an interval; of each try to trace one, with a dot and more. */
+#define RECORD_PART_SIZE 32
+/* What the simulator writes there last of all, a line of its status each (bochs/instrument/passes.cc). */
+#define RECORD_PART_STATUS "status"
+/* TRACE.jobs/NAME, and a file in it, "" for none; false: the path is too long. */
+bool record_part_path(char path[PATH_MAX], const char *trace, const char *part, const char *file);
 /* TRACE.checkpoint.NNNNNN, likewise; and is there one? */
 bool record_checkpoint_path(char path[PATH_MAX], const char *trace, uint64_t number);
 bool record_has_checkpoint(const char *trace, uint64_t number);
@@ -48,10 +52,19 @@ bool record_parts_are_forked(const char *trace);
 int record_parts_find(const char *given, char trace[PATH_MAX]);
 bool record_parts_are_there(const char *trace);
 
-/* An interval is about to be traced (again): its directory is there, and empty. */
-int record_part_clear(const char *trace, uint64_t interval);
-/* It was: its segment, if it has one, gets its name. */
-int record_part_keep(const char *trace, uint64_t interval);
+/*
+ * An interval is about to be traced: a directory that no other try has, nor had, for what was started on another host may
+ * go on to write after all that is known of it has ended.
+ */
+int record_part_try(const char *trace, uint64_t interval, char part[RECORD_PART_SIZE]);
+/* It came to nothing; what cannot be removed yet is in the way of nothing. */
+void record_part_discard(const char *trace, const char *part);
+/* So did all tries of which nothing is known any more. */
+void record_parts_discard_tries(const char *trace);
+/* Does the process that traced it say that all of it is there? */
+bool record_part_is_whole(const char *trace, const char *part);
+/* It was traced: the directory gets the interval's name, and the segment, if there is one, its own. */
+int record_part_keep(const char *trace, uint64_t interval, const char *part);
 /* Those that were, from the first one on, of a recording by forked processes: so many. */
 int record_parts_take(const char *trace, uint64_t *count);
 bool record_part_is_kept(const char *trace, uint64_t interval);

@@ -41,6 +41,7 @@ class Job:
     needs: int | None       # the job that makes the trace it reads
     trace: str | None       # the file that it reads, where no job makes it
     inputs: list[str]       # what else goes into it, by what its source says
+    how: list[str]          # options that make no other result
     about: str = ""         # what the identity is a hash of
     identity: str = ""
     states: list[str] = field(default_factory=list)     # of the files that go in, when it began
@@ -51,6 +52,11 @@ class Job:
     def kind(self) -> str:
         """As the subcommands: run, record, reduce, sim, schedule."""
         return self.words[0]
+
+    @property
+    def command(self) -> list[str]:
+        """The words, with how it is made."""
+        return [self.words[0], *self.how, *self.words[1:]]
 
     @property
     def is_done(self) -> bool:
@@ -70,11 +76,11 @@ def _seeded(text: str, seed: str) -> str:
     return text if seed == NOT else text.replace(_SEED, seed)
 
 
-def _options(section: Section | None, seed: str) -> list[str]:
-    """Those that a section has for a subcommand."""
+def _options(section: Section | None, seed: str, how: bool = False) -> list[str]:
+    """Those that a section has for a subcommand, or of these those that make no other result."""
     return [_seeded(f"--{setting.key.name}" + ("" if setting.key.flag else f"={setting.value}"), seed)
             for setting in (section.settings if section else ())
-            if setting.key.option and not (setting.key.flag and setting.value == "no")]
+            if setting.key.option and setting.key.how == how and not (setting.key.flag and setting.value == "no")]
 
 
 class JobList(list):
@@ -127,8 +133,8 @@ class JobList(list):
         return "".join(lines)
 
     def add(self, words: list[str], labels: dict[str, str], needs: int | None, trace: str | None,
-             inputs: Iterable[str] = ()) -> int:
-        job = Job(words, labels, needs, trace, list(inputs))
+             inputs: Iterable[str] = (), how: Iterable[str] = ()) -> int:
+        job = Job(words, labels, needs, trace, list(inputs), list(how))
         job.about = self._about(job)
         job.identity = hash_text(job.about)
         self.append(job)
@@ -184,7 +190,8 @@ class Jobs(JobList):
                      "--", *(_seeded(word, seed) for word in source.words("command"))]
         else:
             words = ["record", "--progress=never", *made, *_options(source, seed), source.get("bochsrc")]
-        return self.add(words, labels, None, None, (_seeded(word, seed) for word in source.words("inputs")))
+        return self.add(words, labels, None, None, (_seeded(word, seed) for word in source.words("inputs")),
+                        _options(source, seed, how=True))
 
     def _add_uses(self, labels: dict[str, str], needs: int | None, trace: str | None) -> None:
         self._add_simulations(labels, needs, trace)

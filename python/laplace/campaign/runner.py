@@ -144,7 +144,7 @@ class Runner:
                 raise ProcessLookupError
 
         with open(claim.directory + "/stdout", "xb") as out, open(claim.directory + "/stderr", "xb") as err:
-            return subprocess.Popen(["laplace", *(paths.get(word, word) for word in job.words)],
+            return subprocess.Popen(["laplace", *(paths.get(word, word) for word in job.command)],
                                     executable=library.program, pass_fds=[claim.lock], preexec_fn=prepare,
                                     stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 

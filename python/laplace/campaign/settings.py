@@ -213,6 +213,7 @@ class Key(NamedTuple):
     option: bool = False    # it is the subcommand's option of that name; else it is for us
     flag: bool = False      # an option that has no value; that of the key is yes or no
     repeats: bool = False
+    how: bool = False       # an option that says how it is made, of which nothing is seen in what is made
 
 
 def _options(names: str, check: Callable[[str], object] = str, repeats: bool = False) -> list[Key]:
@@ -225,6 +226,10 @@ def _flags(names: str) -> list[Key]:
 
 def _numbers(names: str) -> list[Key]:
     return [Key(name, _number_of("run", name), True) for name in names.split()]
+
+
+def _processes(subcommand: str) -> Key:
+    return Key("jobs", _number_of(subcommand, "jobs"), option=True, how=True)
 
 
 def _choices(names: str) -> list[Key]:
@@ -254,11 +259,12 @@ _KEYS = {
     "program": [
         Key("command", split), Key("record", _record), Key("machines", _names), _INPUTS,
         *_options("env with take", repeats=True), *_options("root"), *_options("only", _only),
-        *_numbers("timeout"), *_flags("init physical walks whole here observe")],
+        *_numbers("timeout"), *_flags("init physical walks whole here observe"), _processes("run")],
     "trace": [Key("file")],
     "image": [
         Key("bochsrc"), Key("record", _record), _INPUTS, *_options("start stop end windows"),
-        *_options("only", _only), *_flags("physical walks")],
+        *_options("only", _only), *_flags("physical walks"), *_options("checkpoint"), _processes("record"),
+        Key("launcher", option=True, how=True)],
     "machine": [
         *_numbers("memory"), *_options("cpu"), *_numbers("disk swap"), *_options("kernel")],
     "simulation": [

@@ -3,10 +3,7 @@
 # A recording that several processes make has the files of one that a single process makes with the same checkpoints, byte
 # for byte: also where a process fails and is run again, and where all of it is cut off and gone on with.  A small
 # machine in its BIOS; and, where LONG=yes, a Linux that boots.
-small=$WORK/small-jobs.bochsrc
-endless small-jobs "\353\376"
-sed -i -e 's/^memory:.*/memory: guest=8, host=8/' -e 's/status=inserted/&, write_protected=1/' "$WORK/small-jobs.bochsrc"
-options=(-r none --flush off --progress=never --checkpoint every:1M --end instructions:2500000)
+. "$GUEST/several.sh"
 
 # Another simulator's name, of which each run may be made to do something else before.
 other=$WORK/other-bochs
@@ -16,24 +13,6 @@ meddled() { # BASH: run with the simulator's arguments; it then becomes it, or e
 	cp "$other-all" "$other"
 }
 
-same_files() { # SERIAL PARALLEL
-	local file without
-	(cd "$WORK" && ls "$1".lpl "$1".0*.lpl) | sed "s/$1/$2/" >"$WORK/files.serial"
-	(cd "$WORK" && ls "$2".lpl "$2".0*.lpl) >"$WORK/files.parallel"
-	expect_same "$2: the files" "$WORK/files.serial" "$WORK/files.parallel"
-	while read -r file; do
-		without=''
-		[ "$file" != "$2.lpl" ] || without='s/,"check":"[0-9a-f]*"//'
-		cmp <(sed -e "s/$1/$2/g" -e "$without" "$WORK/${file/$2/$1}") <(sed "$without" "$WORK/$file") ||
-			fail "$file is not what one process writes"
-	done <"$WORK/files.parallel"
-	verify "$WORK/$2.lpl"
-	[ -z "$(find "$WORK" -maxdepth 1 -name "$2.lpl.*")" ] || fail "$2: left: $(cd "$WORK" && echo "$2".lpl.*)"
-}
-
-"$LAPLACE" record -o "$WORK/undivided.lpl" "${options[@]}" "$small" >"$WORK/undivided.log" 2>&1 ||
-	fail "one process: $(said "$WORK/undivided.log")"
-[ "$(find "$WORK" -name 'undivided.0*.lpl' | wc -l)" = 3 ] || fail "2.5 M instructions have not 3 segments of 1 M"
 "$LAPLACE" record -J 3 -o "$WORK/several.lpl" "${options[@]}" "$small" >"$WORK/several.log" 2>&1 ||
 	fail "several processes: $(said "$WORK/several.log")"
 same_files undivided several
