@@ -3,6 +3,7 @@
 # A recording that several processes make has the files of one that a single process makes with the same checkpoints, byte
 # for byte: also where a process fails and is run again, and where all of it is cut off and gone on with.  A small
 # machine in its BIOS; and, where LONG=yes, a Linux that boots.
+# shellcheck source=tests/guest/several.sh
 . "$GUEST/several.sh"
 
 # Another simulator's name, of which each run may be made to do something else before.

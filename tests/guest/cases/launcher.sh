@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2154,SC2016
 # What traces segments from checkpoints is started by a command, as on other hosts: by a script that hands nothing on but
 # words, and by Slurm, of one node.
+# shellcheck source=tests/guest/several.sh
 . "$GUEST/several.sh"
 unset LAPLACE_BOCHS	# for that of --bochs
 
@@ -65,6 +66,7 @@ done
 expect_line "$WORK/alone.log" '--launcher starts what traces from checkpoints'
 
 # By Slurm; and where a node loses what it runs, in another try.
+# shellcheck source=tests/campaign/slurm-node.sh
 . "$SRCDIR/tests/campaign/slurm-node.sh"
 slurm_is_there || { echo "# without Slurm" && exit 0; }
 scratch=$(mktemp -d /tmp/laplace-slurm.XXXXXX)	# short, for the name of a socket
@@ -90,7 +92,7 @@ cat >"$WORK/launcher.campaign" <<-EOF
 	policies = lru
 	sizes = 16
 EOF
-cd "$WORK"
+cd "$WORK" || exit
 "$LAPLACE" campaign --slurm='--ntasks=2 --cpus-per-task=2' --submit launcher.campaign >launcher.campaign.log 2>&1 ||
 	fail "a campaign was not submitted: $(tail -n 3 launcher.campaign.log)"
 await "a campaign's table" grep -q '^small,' launcher.results/table.csv
