@@ -179,15 +179,6 @@ bool lpl_block_is_expected(const struct lpl_block_model *model, const struct lpl
 	return different >> LPL_WORD_ADDRESS_BITS == 0;
 }
 
-static size_t count_refs(const struct lpl_block *block)
-{
-	size_t refs = 0;
-
-	for (size_t i = 0; i < block->words; i++, refs++)
-		i += LENGTH_CLASS(block->word[i]) == LPL_WORD_LONG;
-	return refs;
-}
-
 /* By how much a word's count is higher than that of the word before it in the block. */
 static inline unsigned int rise(const uint64_t *word, size_t i, uint8_t low)
 {
@@ -278,30 +269,34 @@ static void put_addresses(struct lpl_block_encoder *encoder, const struct lpl_to
 			  const struct lpl_block *block, uint8_t low, bool learned)
 {
 	struct lpl_block_model *model = &encoder->model;
+	struct lpl_site *const sites = &model->site[token->sites];
+	uint64_t near = model->near, far = model->far;
 	size_t n = 0;
 
 	for (size_t i = 0; i < block->words; i++, n++) {
-		struct lpl_site *site = &model->site[token->sites + lpl_site_of(n)];
-		uint64_t address = block->word[i] & LPL_ADDRESS_MASK;
+		struct lpl_site *site = &sites[lpl_site_of(n)];
+		const uint64_t word = block->word[i], address = word & LPL_ADDRESS_MASK;
 
-		if (lpl_predict(site, lpl_kind(site), model->near, model->far) == address)
+		if (lpl_is_at(site, lpl_kind(site), near, far, address))
 			encoder->correct[LPL_BLOCK_HITS]++;
 		else
-			lpl_block_encode_miss(encoder, site, address, model->near, model->far);
+			lpl_block_encode_miss(encoder, site, address, near, far);
 		if (learned)
-			site->word = as_expected(block->word[i], low);
+			site->word = as_expected(word, low);
 		else
 			lpl_site_set_last(site, address);
-		model->far = model->near;
-		model->near = address;
-		i += LENGTH_CLASS(block->word[i]) == LPL_WORD_LONG;
+		far = near;
+		near = address;
+		i += LENGTH_CLASS(word) == LPL_WORD_LONG;
 	}
+	model->near = near;
+	model->far = far;
 }
 
 /* ---- the whole of a block ---- */
 
 static bool put_data(struct lpl_block_encoder *encoder, uint32_t number,
-		     const struct lpl_block *block, uint8_t low)
+		     const struct lpl_block *block, size_t refs, uint8_t low)
 {
 	struct lpl_block_model *model = &encoder->model;
 	struct lpl_token *token = &model->token[number];
@@ -310,8 +305,6 @@ static bool put_data(struct lpl_block_encoder *encoder, uint32_t number,
 	if (expected) {
 		encoder->correct[LPL_BLOCK_SHAPE]++;
 	} else {
-		size_t refs = count_refs(block);
-
 		put_codes(encoder, block, refs, low);
 		if (!lpl_block_model_sites(model, token, refs))
 			return false;
@@ -326,7 +319,7 @@ static bool put_data(struct lpl_block_encoder *encoder, uint32_t number,
 
 bool lpl_block_encode(struct lpl_block_encoder *encoder, uint32_t *token, uint32_t trace,
 		      const struct lpl_instruction_trace *code, const struct lpl_block *block,
-		      uint8_t low)
+		      size_t refs, uint8_t low)
 {
 	struct lpl_block_model *model = &encoder->model;
 
@@ -340,18 +333,15 @@ bool lpl_block_encode(struct lpl_block_encoder *encoder, uint32_t *token, uint32
 	} else {
 		lpl_block_encode_token(encoder, *token);
 	}
-	return put_data(encoder, *token, block, low);
+	return put_data(encoder, *token, block, refs, low);
 }
 
-bool lpl_block_encode_loose(struct lpl_block_encoder *encoder, const uint64_t *word, size_t words,
-			    uint8_t low)
+bool lpl_block_encode_loose(struct lpl_block_encoder *encoder, const struct lpl_block *block, size_t refs, uint8_t low)
 {
-	const struct lpl_block block = { .words = (uint32_t)words, .word = word };
-
-	if (!lpl_block_room(encoder, words))
+	if (!lpl_block_room(encoder, block->words))
 		return false;
 	lpl_block_encode_token(encoder, LPL_TOKEN_LOOSE);
-	return put_data(encoder, LPL_TOKEN_LOOSE, &block, low);
+	return put_data(encoder, LPL_TOKEN_LOOSE, block, refs, low);
 }
 
 bool lpl_block_encode_state(struct lpl_block_encoder *encoder, unsigned int mask, uint64_t space,

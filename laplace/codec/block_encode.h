@@ -74,15 +74,14 @@ bool lpl_block_is_expected(const struct lpl_block_model *model, const struct lpl
 			   const struct lpl_block *block, uint8_t low);
 /*
  * A block, with that low byte of its first instruction's count, of the trace `code`, numbered so
- * in the chunk.  `*token` is its token; if it has none it gets one.  The block has something in it.
- * false: no memory.
+ * in the chunk.  `*token` is its token; if it has none it gets one.  The block has something in it; `refs` of it are data
+ * references.  false: no memory.
  */
 bool lpl_block_encode(struct lpl_block_encoder *encoder, uint32_t *token, uint32_t trace,
 		      const struct lpl_instruction_trace *code, const struct lpl_block *block,
-		      uint8_t low);
-/* Data references of no instruction: as a block that fetches nothing. */
-bool lpl_block_encode_loose(struct lpl_block_encoder *encoder, const uint64_t *word, size_t words,
-			    uint8_t low);
+		      size_t refs, uint8_t low);
+/* Data references of no instruction: a block that fetches nothing, of no trace. */
+bool lpl_block_encode_loose(struct lpl_block_encoder *encoder, const struct lpl_block *block, size_t refs, uint8_t low);
 /* The state changes in `mask` (LPL_STATE_...), and by how much. */
 bool lpl_block_encode_state(struct lpl_block_encoder *encoder, unsigned int mask, uint64_t space,
 			    uint64_t offset, uint64_t instr);

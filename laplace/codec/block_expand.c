@@ -139,27 +139,31 @@ bool lpl_block_scan(const struct lpl_block *block, uint8_t low, bool user,
 	const uint64_t *at = block->word, *end = at + block->words;
 	uint64_t bad = 0;
 	unsigned int before = 0;	/* offset of the word before */
-	uint32_t of_type[4] = { 0 }, supervisors = 0, lengths = 0;
+	uint32_t references = 0, made = 0, written = 0, writes = 0, supervisors = 0;
 
-	while (at < end) {
-		uint64_t word = *at++;
-		unsigned int offset = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
-		unsigned int supervisor = word >> 61 & word >> 62 & 1;
+	for (; at < end; at++, references++) {
+		const uint64_t word = *at;
+		const unsigned int offset = (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - low);
+		const unsigned int by_code = word >> 62 & 1, write = word >> 56 & 1;
 
-		bad |= (offset < before) | word >> 63 | (supervisor & !user) |
-		       (word >> LPL_CODE_SHIFT == LPL_CODE_REPEAT);
+		bad |= (offset < before) | word >> 63 | (word >> LPL_CODE_SHIFT == LPL_CODE_REPEAT);
 		before = offset;
-		of_type[(word >> 61 & 2) + (word >> 56 & 1)]++;
-		supervisors += supervisor;
+		made += by_code;
+		written += write;
+		writes += by_code & write;
+		supervisors += word >> 61 & by_code;
 		if ((word >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG) {
-			bad |= at == end || *at == 0 || *at > 4096;
-			lengths++;
-			at += at < end;
+			if (++at == end)
+				return false;
+			bad |= *at == 0 || *at > 4096;
 		}
 	}
-	data->count = block->words - lengths;
+	data->count = references;
 	data->offset = before;
-	memcpy(data->of_type, of_type, sizeof(of_type));
+	data->of_type[0] = references - made - (written - writes);
+	data->of_type[1] = written - writes;
+	data->of_type[2] = made - writes;
+	data->of_type[3] = writes;
 	data->supervisors = supervisors;
-	return bad == 0;
+	return bad == 0 && (user || supervisors == 0);
 }

@@ -249,7 +249,7 @@ static enum lpl_error pack_block(struct lpl_block_packer *packer, const struct l
 		expected = lpl_block_is_expected(model, &model->token[token], block,
 						 (uint8_t)instr);
 	known = token != LPL_TOKEN_NONE;
-	if (!lpl_block_encode(&packer->encoder, &token, in_chunk->number, &entry->code, block,
+	if (!lpl_block_encode(&packer->encoder, &token, in_chunk->number, &entry->code, block, data->count,
 			      (uint8_t)instr))
 		return no_memory(report);
 	if (!known) {
@@ -380,8 +380,7 @@ enum lpl_error lpl_block_packer_loose(struct lpl_block_packer *packer, const str
 		if (!lpl_block_scan(&block, (uint8_t)base, packer->packed.state.user, &data) ||
 		    !advance(packer, first->instr, last, n))
 			return out_of_order(packer, report);
-		if (!lpl_block_encode_loose(&packer->encoder, word, block.words,
-					    (uint8_t)base))
+		if (!lpl_block_encode_loose(&packer->encoder, &block, n, (uint8_t)base))
 			return no_memory(report);
 		if (!packer->hashed_before)
 			lpl_stream_hash_refs(&packer->hash, first, n);

@@ -171,18 +171,23 @@ static inline uint64_t count_of(uint64_t word, uint64_t instr)
 	return instr + (uint8_t)((word >> LPL_WORD_COUNT_SHIFT) - instr);
 }
 
-/*
- * Does it go on in the same state, with fetches of which each is one, and no lengths in words
- * of their own?  (They might be such as have a class.)
- */
-static inline bool is_plain(const struct lpl_stream_hash *hash,
-			    const struct lpl_instruction_trace *trace,
-			    const struct lpl_block *block, size_t data,
-			    const struct lpl_block_state *state, uint64_t ref)
+/* Does it go on in the state that was marked last? */
+static inline bool goes_on(const struct lpl_stream_hash *hash, const struct lpl_block_state *state, uint64_t ref)
 {
-	return ref == hash->ref && block->words == data && state->cycle_offset == hash->offset &&
-	       state->space == hash->space && state->user == hash->user &&
-	       !(block->fetched > 0 && lpl_trace_crosses(trace));
+	return ref == hash->ref && state->cycle_offset == hash->offset && state->space == hash->space &&
+	       state->user == hash->user;
+}
+
+/*
+ * Has it fetches of which each is one, and no lengths in words of their own (they might be such as have a class)?  And
+ * is its state, if that is to be marked, its first reference's?  A fetch's is; data may be the processor's own, and of no
+ * space.
+ */
+static inline bool is_plain(const struct lpl_stream_hash *hash, const struct lpl_instruction_trace *trace,
+			    const struct lpl_block *block, size_t data, const struct lpl_block_state *state)
+{
+	return block->words == data && (block->fetched > 0 ? !lpl_trace_crosses(trace) :
+					state->space == hash->space && state->user == hash->user);
 }
 
 void lpl_stream_hash_prefix(const struct lpl_instruction_trace *trace,
@@ -203,10 +208,12 @@ void lpl_stream_hash_block(struct lpl_stream_hash *hash, const struct lpl_instru
 			   size_t data, const struct lpl_block_state *state, uint64_t instr,
 			   uint64_t ref)
 {
-	if (!is_plain(hash, trace, block, data, state, ref)) {
+	if (!is_plain(hash, trace, block, data, state)) {
 		hash_slowly(hash, trace, block, state, instr, ref);
 		return;
 	}
+	if (!goes_on(hash, state, ref))
+		mark_state(hash, ref + 1, state->space, state->cycle_offset, state->user);
 	if (block->fetched > 0) {
 		mark_fetch(hash, instr, false);
 		hash->fetches = hash->fetches * hash->power[block->fetched] +

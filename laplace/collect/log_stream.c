@@ -178,6 +178,17 @@ static enum lpl_error loose_data(struct lpl_log_stream *s, uint64_t word, uint64
 	return s->out->loose(s->out, &ref, 1, report);
 }
 
+/*
+ * Does a data word, counted, belong to the block that is there, and has it room?  Then all instructions before it were
+ * fetched.
+ */
+static inline bool goes_on(const struct lpl_log_stream *s)
+{
+	return !s->jumps && s->running && (s->block.fetched || s->block.words) &&
+	       (!s->open || s->now < s->next || s->at == s->count) &&
+	       s->now - s->block_instr <= UINT8_MAX && s->block.words + 2 <= LPL_BLOCK_WORDS_MAX;
+}
+
 /* A data word, counted; `length`: the word after it, or 0. */
 static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t length,
 			   struct lpl_report *report)
@@ -199,6 +210,14 @@ static enum lpl_error data(struct lpl_log_stream *s, uint64_t word, uint64_t len
 	return LPL_OK;
 }
 
+static inline enum lpl_error element(struct lpl_log_stream *s, uint64_t word, struct lpl_report *report)
+{
+	if (!goes_on(s))
+		return data(s, word, 0, report);
+	s->word[s->block.words++] = word;
+	return LPL_OK;
+}
+
 static enum lpl_error string(struct lpl_log_stream *s, const uint64_t *word,
 			     struct lpl_report *report)
 {
@@ -213,13 +232,37 @@ static enum lpl_error string(struct lpl_log_stream *s, const uint64_t *word,
 		return broken(s, "a string of elements of no size", report);
 	for (unsigned int i = word[0] >> 32 & 0xffff; i; i--) {
 		if (word[0] & 1)
-			LPL_TRY(data(s, (source & mask) | top, 0, report));
+			LPL_TRY(element(s, (source & mask) | top, report));
 		if (word[0] & 2)
-			LPL_TRY(data(s, (destination & mask) | top | LPL_WORD_WRITE, 0, report));
+			LPL_TRY(element(s, (destination & mask) | top | LPL_WORD_WRITE, report));
 		source += (uint64_t)step;
 		destination += (uint64_t)step;
 	}
 	return LPL_OK;
+}
+
+/*
+ * A string instruction, element by element: words that go on with the block, and of which each but the first may have a
+ * REPEAT before it.  Returns how many words were taken.
+ */
+static size_t elements(struct lpl_log_stream *s, const uint64_t *word, const uint64_t *end)
+{
+	const uint64_t *const begin = word;
+
+	for (; word < end; word++) {
+		const bool repeats = *word >> 56 == LPL_LOG_REPEAT;
+
+		if (!repeats && (!DATA(*word) || IS_LONG(*word)))
+			break;
+		count_on(s, *word);
+		if (!goes_on(s))
+			break;
+		if (repeats)
+			s->next++;
+		else
+			s->word[s->block.words++] = *word;
+	}
+	return (size_t)(word - begin);
 }
 
 /* This trace is running from now on. */
@@ -544,8 +587,12 @@ enum lpl_error lpl_log_stream_take(struct lpl_log_stream *s, const struct lpl_lo
 	size_t words;
 
 	s->block.word = s->word;
-	for (; word < end && !error; word += words)
+	while (word < end && !error) {
 		error = take(s, word, end, &words, report);
+		word += words;
+		if (!error)
+			word += elements(s, word, end);
+	}
 	publish_progress(s);
 	if (!error && s->between)
 		error = s->between(s->context, report);

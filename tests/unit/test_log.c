@@ -209,9 +209,13 @@ static void deliver(struct processor *p, bool executing)
 
 static void repeat(struct processor *p)
 {
-	for (uint64_t times = dice(p, 20) ? dice(p, 5) : dice(p, 1000); times > 0; times--) {
+	const bool evenly = dice(p, 10) == 0;	/* as most do, and more often than a block's counts go */
+
+	for (uint64_t times = dice(p, 20) && !evenly ? dice(p, 5) : dice(p, 1000); times > 0; times--) {
 		lpl_log_repeat(p->log, p->instr++);
-		if (dice(p, 3))
+		if (evenly)
+			data(p, false);
+		else if (dice(p, 3))
 			some_data(p, 3);
 		else
 			fast_string(p);
