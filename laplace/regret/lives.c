@@ -220,7 +220,7 @@ enum lpl_error lpl_regret_take(struct lpl_regret *regret, uint32_t number,
 	stay = add_stay(page, page->since, until);
 	if (!stay || !lpl_reach(regret->taken, regret->taken_room, regret->takens))
 		return lpl_regret_no_memory(report);
-	stay->eviction.unused = page->fresh;
+	stay->eviction.unused = page->fresh && !regret->off;
 	page->removed = page->fresh = false;
 	set_resident(regret, page, false);
 	touch_again(regret, page);
@@ -317,7 +317,8 @@ enum lpl_error lpl_regret_taken(struct lpl_regret *regret, const struct lpl_even
 			.number = ++regret->results.evictions, .moment = regret->results.moments,
 			.when = regret->now, .resident = resident, .task = task,
 			.reclaimer = event->arg[KTR_RECLAIM_RECLAIMER],
-			.dirty = event->arg[KTR_RECLAIM_DIRTY], .unused = stay->eviction.unused
+			.dirty = event->arg[KTR_RECLAIM_DIRTY], .unused = stay->eviction.unused,
+			.blind = regret->off
 		};
 	}
 	regret->takens = 0;
@@ -382,7 +383,8 @@ static enum lpl_error close_pending(struct lpl_regret *regret, enum lpl_regret_o
 	if (count)
 		qsort(closed, count, sizeof(*closed), by_number);
 	for (size_t i = 0; i < count && !error; i++)
-		error = lpl_regret_report(regret, closed[i].page, closed[i].stay, outcome, 0, report);
+		error = lpl_regret_report(regret, closed[i].page, closed[i].stay,
+					  closed[i].stay->eviction.blind ? LPL_REGRET_CUT : outcome, 0, report);
 	free(closed);
 	return error;
 }

@@ -129,6 +129,22 @@ bool lpl_regret_name_file(struct lpl_regret *regret, const struct lpl_event *eve
 	       lpl_regret_rename(&file->name, event->text, event->text_length);
 }
 
+bool lpl_regret_note_map(struct lpl_regret *regret, const struct lpl_event *event)
+{
+	uint64_t device = event->arg[KTR_MAP_DEVICE], inode = event->arg[KTR_MAP_INODE];
+	uint32_t file;
+
+	if (event->arg[KTR_MAP_KIND] != KTR_MAP_ANONYMOUS_SHARED || inode == KTR_NONE || inode == 0 ||
+	    event->arg[KTR_MAP_PAGE_BYTES] != 0)
+		return true;
+	lpl_regret_normalise(&device, &inode);
+	file = lpl_regret_file(regret, device, inode);
+	if (!file)
+		return false;
+	regret->file[file - 1].kind = LPL_PAGE_SHM;
+	return true;
+}
+
 bool lpl_regret_takes(const struct lpl_regret *regret, uint64_t device)
 {
 	return device >> MAJOR_SHIFT != 0 || lpl_map_get(&regret->takes, LPL_KEY(device)) != 0;
@@ -172,8 +188,7 @@ uint32_t lpl_regret_file_page(struct lpl_regret *regret, uint64_t device, uint64
 		return 0;
 	if (*place == 0) {
 		*place = new_page(regret, (struct page){
-			.kind = (uint8_t)regret->file[file - 1].kind, .at = offset,
-			.owner = file - 1, .counted = lpl_regret_takes(regret, device)
+			.kind = LPL_PAGE_FILE, .at = offset, .owner = file - 1, .counted = lpl_regret_takes(regret, device)
 		});
 		if (*place == 0)
 			(void)lpl_map_remove(&regret->by_offset, LPL_KEY(file, offset));
@@ -215,7 +230,6 @@ static uint32_t meet_of_file(struct lpl_regret *regret, const struct lpl_merge_p
 	if (met->canonical)
 		regret->latest[met->canonical].page = 0;
 	met->canonical = page->page;
-	met->kind = (uint8_t)page->kind;
 	file = &regret->file[met->owner];
 	file->kind = page->kind;
 	return !page->name_length || file->name ||
@@ -271,6 +285,14 @@ void lpl_regret_lose_slot(struct lpl_regret *regret, uint64_t slot, uint64_t fra
 		drop_slot(regret, number);
 }
 
+void lpl_regret_forget_slots(struct lpl_regret *regret)
+{
+	lpl_map_free(&regret->by_slot);
+	lpl_map_init(&regret->by_slot, 1);
+	for (size_t i = 1; i < regret->pages; i++)
+		regret->page[i].slot = KTR_NONE;
+}
+
 void lpl_regret_free_page(struct lpl_regret *regret, uint32_t number)
 {
 	struct page *page = &regret->page[number];
@@ -295,6 +317,7 @@ struct lpl_regret_page lpl_regret_describe(const struct lpl_regret *regret, cons
 		return named;
 	}
 	file = &regret->file[page->owner];
+	named.kind = file->kind;
 	named.device = file->device;
 	named.inode = file->inode;
 	named.generation = file->generation;

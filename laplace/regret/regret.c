@@ -116,15 +116,6 @@ static enum lpl_error for_slots(struct lpl_regret *regret, uint64_t slot, uint64
 	return LPL_OK;
 }
 
-/* Does it say how many pages there are in a way that can be true, and of which file? */
-static bool is_odd(struct lpl_regret *regret, uint64_t pages)
-{
-	const bool odd = pages == 0 || pages > MOST_PAGES;
-
-	regret->results.odd += odd;
-	return odd;
-}
-
 static bool has_name(uint64_t name[3], const struct lpl_event *event, int device, int inode, int offset)
 {
 	name[0] = event->arg[device];
@@ -174,8 +165,7 @@ static enum lpl_error cache_add(struct lpl_regret *regret, const struct lpl_even
 {
 	uint64_t name[3];
 
-	if (is_odd(regret, event->arg[KTR_CACHE_PAGES]) ||
-	    !has_name(name, event, KTR_CACHE_DEVICE, KTR_CACHE_INODE, KTR_CACHE_OFFSET))
+	if (!has_name(name, event, KTR_CACHE_DEVICE, KTR_CACHE_INODE, KTR_CACHE_OFFSET))
 		return LPL_OK;
 	LPL_TRY(find_segments(regret, event->arg[KTR_CACHE_DEVICE], event->arg[KTR_CACHE_INODE], report));
 	return for_file(regret, name, event->arg[KTR_CACHE_PAGES], lpl_regret_bring, report);
@@ -186,13 +176,13 @@ static void cache_remove(struct lpl_regret *regret, const struct lpl_event *even
 	const uint64_t pages = event->arg[KTR_CACHE_PAGES];
 	uint64_t name[3];
 
-	if (is_odd(regret, pages) ||
-	    !has_name(name, event, KTR_CACHE_DEVICE, KTR_CACHE_INODE, KTR_CACHE_OFFSET))
+	/* 0 may be a segment's number */
+	if (!has_name(name, event, KTR_CACHE_DEVICE, KTR_CACHE_INODE, KTR_CACHE_OFFSET) && name[1] != 0)
 		return;
 	for (uint64_t i = 0; i < pages; i++) {
 		uint32_t page = lpl_regret_find_page(regret, name[0], name[1], name[2] + i);
 
-		/* a segment's mark may be forgotten by now: KTR_INODE_SYSV */
+		/* its mark may be forgotten by now: KTR_INODE_SYSV */
 		if (!page || !regret->page[page].resident) {
 			const uint32_t segments = lpl_regret_find_page(
 				regret, 0, name[1] | KTR_INODE_SYSV, name[2] + i);
@@ -224,8 +214,6 @@ static enum lpl_error swap_out(struct lpl_regret *regret, const struct lpl_event
 {
 	uint64_t name[3];
 
-	if (is_odd(regret, event->arg[KTR_SWAP_PAGES]))
-		return LPL_OK;
 	if (has_name(name, event, KTR_SWAP_DEVICE, KTR_SWAP_INODE, KTR_SWAP_OFFSET))
 		return swap_out_shared(regret, event, name, report);
 	for (uint64_t i = 0; i < event->arg[KTR_SWAP_PAGES]; i++) {
@@ -253,9 +241,8 @@ static enum lpl_error swap_in(struct lpl_regret *regret, const struct lpl_event 
 {
 	uint64_t unknown = 0;
 
-	return is_odd(regret, event->arg[KTR_SWAP_PAGES]) ? LPL_OK :
-		for_slots(regret, event->arg[KTR_SWAP_SLOT], event->arg[KTR_SWAP_PAGES],
-			  lpl_regret_bring, &unknown, report);
+	return for_slots(regret, event->arg[KTR_SWAP_SLOT], event->arg[KTR_SWAP_PAGES], lpl_regret_bring,
+			 &unknown, report);
 }
 
 static enum lpl_error refault(struct lpl_regret *regret, const struct lpl_event *event,
@@ -264,8 +251,6 @@ static enum lpl_error refault(struct lpl_regret *regret, const struct lpl_event 
 	const uint64_t pages = event->arg[KTR_FOLIO_PAGES];
 	uint64_t unknown = 0, name[3];
 
-	if (is_odd(regret, pages))
-		return LPL_OK;
 	if (has_name(name, event, KTR_FOLIO_DEVICE, KTR_FOLIO_INODE, KTR_FOLIO_OFFSET))
 		return for_file(regret, name, pages, lpl_regret_bring, report);
 	return event->arg[KTR_FOLIO_SLOT] == KTR_NONE ? LPL_OK :
@@ -280,8 +265,6 @@ static enum lpl_error reclaim(struct lpl_regret *regret, const struct lpl_event 
 	const uint64_t pages = event->arg[KTR_FOLIO_PAGES];
 	uint64_t name[3];
 
-	if (is_odd(regret, pages))
-		return LPL_OK;
 	if (!lpl_regret_note_task(regret, task))
 		return lpl_regret_no_memory(report);
 	results->reclaimed += pages;
@@ -301,10 +284,26 @@ static enum lpl_error reclaim(struct lpl_regret *regret, const struct lpl_event 
 
 static enum lpl_error cut(struct lpl_regret *regret, bool forget, struct lpl_report *report)
 {
-	regret->results.cuts++;
-	if (forget)
+	if (forget) {
 		lpl_regret_forget_spaces(regret);
+		lpl_regret_forget_slots(regret);
+		regret->noted = 0;
+		regret->off = false;	/* if it is, this is seen when it goes on */
+	}
 	return lpl_regret_close_all(regret, LPL_REGRET_CUT, forget, report);
+}
+
+/*
+ * Events come while tracing is off, and uses do not.  Where it goes on it was off before, whether that was reported
+ * or not: at the beginning, and where records are missing, it is not.
+ */
+static enum lpl_error switch_tracing(struct lpl_regret *regret, bool on, struct lpl_report *report)
+{
+	regret->off = !on;
+	if (!on)
+		return LPL_OK;
+	regret->results.cuts += regret->results.moments > 0;
+	return cut(regret, false, report);
 }
 
 /* What the merge has forgotten for want of memory is as good as a gap. */
@@ -315,7 +314,18 @@ static enum lpl_error check_forgotten(struct lpl_regret *regret, struct lpl_repo
 	if (forgotten == regret->forgotten)
 		return LPL_OK;
 	regret->forgotten = forgotten;
+	regret->results.cuts++;
 	return cut(regret, true, report);
+}
+
+/* Where spaces were forgotten a task has one for the first time again, though nothing of it changes. */
+static enum lpl_error note_running(struct lpl_regret *regret, const struct lpl_merge_task *task,
+				   struct lpl_report *report)
+{
+	if (regret->results.cuts == 0 || regret->noted == task->serial + 1)
+		return LPL_OK;
+	regret->noted = task->serial + 1;
+	return lpl_regret_note_task(regret, task) ? LPL_OK : lpl_regret_no_memory(report);
 }
 
 static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl_event *event,
@@ -327,6 +337,7 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 							       event->cycle });
 	if (event->tag >= KTR_RECLAIM && event->tag <= KTR_AGE)
 		regret->results.chosen = true;
+	LPL_TRY(note_running(regret, task, report));
 	switch (event->tag) {
 	case KTR_CACHE_ADD:
 		return cache_add(regret, event, report);
@@ -344,16 +355,15 @@ static enum lpl_error on_event(struct lpl_merge_output *output, const struct lpl
 	case KTR_SPACE_END:
 		lpl_regret_end_space(regret, event->arg[KTR_SPACE_END_SPACE]);
 		return LPL_OK;
+	case KTR_MAP:
+		return lpl_regret_note_map(regret, event) ? LPL_OK : lpl_regret_no_memory(report);
 	case KTR_FILE:
 		return lpl_regret_name_file(regret, event) ? LPL_OK : lpl_regret_no_memory(report);
 	case LPL_EVENT_GAP:
+		regret->results.cuts++;
 		return cut(regret, event->arg[LPL_EVENT_GAP_EVENTS] != 0, report);
 	case LPL_EVENT_TRACING:
-		/* events go on meanwhile, uses do not; after the last window nothing else is missed */
-		if (regret->off && event->arg[LPL_EVENT_TRACING_ON])
-			LPL_TRY(cut(regret, false, report));
-		regret->off = !event->arg[LPL_EVENT_TRACING_ON];
-		return LPL_OK;
+		return switch_tracing(regret, event->arg[LPL_EVENT_TRACING_ON] != 0, report);
 	default:
 		return LPL_OK;
 	}
@@ -477,11 +487,42 @@ static enum lpl_error take_refs(struct lpl_sink *sink, const struct lpl_ref *ref
 	return LPL_OK;
 }
 
+/* Does it say how many pages it is about in a way that cannot be true? */
+static bool is_odd(const struct lpl_event *event)
+{
+	uint64_t pages;
+
+	switch (event->tag) {
+	case KTR_CACHE_ADD:
+	case KTR_CACHE_REMOVE:
+		pages = event->arg[KTR_CACHE_PAGES];
+		break;
+	case KTR_SWAP_OUT:
+	case KTR_SWAP_IN:
+		pages = event->arg[KTR_SWAP_PAGES];
+		break;
+	case KTR_RECLAIM:
+	case KTR_REFAULT:
+		pages = event->arg[KTR_FOLIO_PAGES];
+		break;
+	default:
+		return false;
+	}
+	return pages == 0 || pages > MOST_PAGES;
+}
+
+/* What is odd is not believed in the merge either. */
 static enum lpl_error take_event(struct lpl_sink *sink, const struct lpl_event *event,
 				 struct lpl_report *report)
 {
-	struct lpl_sink *merge = lpl_merge_sink(((struct lpl_regret *)sink)->merge);
+	struct lpl_regret *regret = (struct lpl_regret *)sink;
+	struct lpl_sink *merge = lpl_merge_sink(regret->merge);
 
+	if (is_odd(event)) {
+		lpl_regret_advance(regret, (struct lpl_regret_clocks){ event->ref, event->instr, event->cycle });
+		regret->results.odd++;
+		return LPL_OK;
+	}
 	return merge->event(merge, event, report);
 }
 

@@ -18,6 +18,7 @@ struct eviction {
 	uint64_t number, moment;	/* the trace's */
 	struct lpl_regret_clocks when, returned;
 	bool is_back, unused;
+	bool blind;			/* tracing was off: no use of it was seen before, nor since */
 	uint64_t resident, reclaimer, dirty;
 	uint32_t task;			/* regret.task */
 };
@@ -39,7 +40,8 @@ struct page {
 	uint64_t frame;			/* in which it got that */
 	uint32_t owner;			/* regret.file, or regret.process; NO_OWNER */
 	uint32_t next_free;		/* of pages that are free */
-	uint8_t kind;			/* enum lpl_page_kind; LPL_PAGE_KINDS: it is free */
+	uint8_t kind;			/* LPL_PAGE_ANONYMOUS; LPL_PAGE_FILE: of that kind which its
+					 * file has; LPL_PAGE_KINDS: it is free */
 	bool counted;			/* it may be evicted, as far as is known */
 	bool resident;
 	bool removed;			/* from the page cache; not known yet: by reclaim? */
@@ -83,7 +85,8 @@ struct lpl_regret {
 	struct lpl_regret_clocks now;	/* of the record that is looked at */
 	bool begun;
 	uint64_t forgotten;		/* the merge's, as far as was seen */
-	bool off;			/* tracing is: no uses are seen */
+	uint64_t noted;			/* the task that was noted last: its serial + 1; 0: none since spaces were forgotten */
+	bool off;			/* tracing is, as far as is known: no uses are seen */
 	bool in_refs;			/* the merge is ahead: */
 	uint64_t *left;			/* pages that ended, of which references are still to come */
 	size_t lefts, left_room;
@@ -132,6 +135,8 @@ uint32_t lpl_regret_file(struct lpl_regret *regret, uint64_t device, uint64_t in
 /* KTR_FILE; a name may come with a page, too. */
 bool lpl_regret_name_file(struct lpl_regret *regret, const struct lpl_event *event);
 bool lpl_regret_rename(char const **name, const char *text, size_t length);
+/* KTR_MAP: it may be shared memory. */
+bool lpl_regret_note_map(struct lpl_regret *regret, const struct lpl_event *event);
 /* A page of it, known or new. */
 uint32_t lpl_regret_file_page(struct lpl_regret *regret, uint64_t device, uint64_t inode,
 			      uint64_t offset);
@@ -149,6 +154,8 @@ bool lpl_regret_set_slot(struct lpl_regret *regret, uint32_t page, uint64_t slot
  * If it is what had the entry last, others share it; if not, that one has the entry no more.
  */
 void lpl_regret_lose_slot(struct lpl_regret *regret, uint64_t slot, uint64_t frame);
+/* Nothing is known of any entry any more. */
+void lpl_regret_forget_slots(struct lpl_regret *regret);
 /* It is no more; an anonymous one. */
 void lpl_regret_free_page(struct lpl_regret *regret, uint32_t page);
 /* Number + 1 of a process, by the merge's. */

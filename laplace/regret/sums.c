@@ -67,7 +67,8 @@ static void add_of_page(struct lpl_regret *regret, const struct page *page, uint
 	struct lpl_regret_results *results = &regret->results;
 
 	add(&results->all, what);
-	add(&results->by_kind[page->kind], what);
+	add(&results->by_kind[page->kind == LPL_PAGE_ANONYMOUS ? LPL_PAGE_ANONYMOUS : regret->file[page->owner].kind],
+	    what);
 	add(&results->bin[bin_of(regret, cycle)], what);
 	if (page->owner == NO_OWNER)
 		return;
@@ -145,8 +146,8 @@ enum lpl_error lpl_regret_report(struct lpl_regret *regret, const struct page *p
 		.number = from->number, .moment = from->moment,
 		.page = lpl_regret_describe(regret, page), .outcome = outcome,
 		.evicted = from->when,
-		.last = page->canonical ? clocks_of_latest(&regret->latest[page->canonical]) :
-					  (struct lpl_regret_clocks){ .ref = 0 },
+		.last = page->canonical && !from->blind ? clocks_of_latest(&regret->latest[page->canonical]) :
+							  (struct lpl_regret_clocks){ .ref = 0 },
 		.next = outcome == LPL_REGRET_USED ? regret->now :
 						     (struct lpl_regret_clocks){ .ref = 0 },
 		.is_back = from->is_back, .returned = from->returned, .rank = rank,

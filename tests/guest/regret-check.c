@@ -8,7 +8,7 @@
  * way to the value in what `laplace regret --json` prints, with device, inode and generation for the place
  * of a file, and its number for that of a process.
  *
- * Nothing of liblaplace is used.  Traces of which records are missing, or that begin with a state, are refused.
+ * Nothing of liblaplace is used.  Traces that begin with a state are refused.
  *
  * Exit status: 0 the same, 1 they differ, 2 usage, or the text is not what it should be.
  */
@@ -27,7 +27,7 @@
 #define LATELY 4096
 #define LONGEST (UINT32_C(1) << 20)	/* text that is read at once */
 
-static const char *const outcome_name[] = { "used", "ended", "never" };
+static const char *const outcome_name[] = { "used", "ended", "never", "cut" };
 
 /* What was referenced lately is found again without a search, until an event comes. */
 struct lately {
@@ -38,7 +38,7 @@ struct lately {
 struct check {
 	struct guest guest;
 	struct books *b;
-	uint64_t line, changes;
+	uint64_t line, changes, odd;
 	struct lately lately[LATELY];
 	unsigned char digit[256];	/* one more than its value; 255: it is none */
 	char text[LONGEST + 1];
@@ -91,7 +91,7 @@ static void take_event(struct check *c, const char *line)
 	memcpy(e.name, at, length);
 	at += length;
 	take_clocks(c, &at, line);
-	field(c, &at, 16, line);	/* the space */
+	e.space = field(c, &at, 16, line);
 	e.tid = field(c, &at, 10, line);
 	e.tgid = field(c, &at, 10, line);
 	for (int i = 0; i < 12; i++)
@@ -100,6 +100,10 @@ static void take_event(struct check *c, const char *line)
 		die(c, "no text", line);
 	e.text = at;
 	c->changes++;
+	if (event_is_odd(&e)) {
+		c->odd++;
+		return;
+	}
 	task_event(c->b, &e);
 	wrong = guest_event(&c->guest, &e);
 	if (wrong != NULL)
@@ -161,10 +165,16 @@ static void take_text(struct check *c)
 
 static void write_clocks(FILE *out, const struct clocks *c)
 {
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, c->ref, c->instr, c->cycle);
+}
+
+/* There was such a use. */
+static void write_use(FILE *out, const struct clocks *c)
+{
 	if (c->ref == 0)
 		fputs(",,,", out);
 	else
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, c->ref, c->instr, c->cycle);
+		write_clocks(out, c);
 }
 
 /* In quotes where it has to be. */
@@ -191,7 +201,7 @@ static void write_line(const struct books *b, char *line, size_t size, uint32_t 
 	const struct file *file = &b->file[p->file];
 	const struct task *task = &b->task[e->task];
 
-	fprintf(out, "%u,%u,%s,", number, e->moment, kind_name[p->kind]);
+	fprintf(out, "%u,%u,%s,", number, e->moment, kind_name[e->kind]);
 	if (p->file)
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,", file->device, file->inode & ~SEGMENT,
 			file->generation, p->offset);
@@ -203,8 +213,8 @@ static void write_line(const struct books *b, char *line, size_t size, uint32_t 
 		fprintf(out, "%" PRIu64, e->rank);
 	fprintf(out, ",%" PRIu64, e->resident);
 	write_clocks(out, &e->at);
-	write_clocks(out, &e->last);
-	write_clocks(out, &e->next);
+	write_use(out, &e->last);
+	write_use(out, &e->next);
 	fprintf(out, ",%d,%s,%" PRIu64 ",%" PRIu64 ",", e->back, reclaimer_name[e->reclaimer], task->tid, task->tgid);
 	write_cell(out, e->by);
 	fputc(',', out);
@@ -261,14 +271,16 @@ static void print_counts(const char *of, const struct counts *c, bool is_reclaim
 		printf("%s.optimal %" PRIu64 "\n%s.brought %" PRIu64 "\n", of, c->optimal, of, c->brought);
 }
 
-static void print_sums(const struct guest *g)
+static void print_sums(const struct check *c)
 {
+	const struct guest *g = &c->guest;
 	char name[100];
-	const struct books *b = g->b;
-	unsigned int last = 64;
+	const struct books *b = c->b;
+	unsigned int distances = 65;
 
-	printf("moments %u\nreclaimed %" PRIu64 "\nunknown %" PRIu64 "\ndropped %" PRIu64 "\nmost_resident %" PRIu64 "\n",
-	       b->moment, g->reclaimed, g->unknown, g->dropped, b->most_resident);
+	printf("moments %u\nreclaimed %" PRIu64 "\nunknown %" PRIu64 "\ndropped %" PRIu64 "\nodd %" PRIu64
+	       "\ncuts %" PRIu64 "\nmost_resident %" PRIu64 "\n",
+	       b->moment, g->reclaimed, g->unknown, g->dropped, c->odd, b->shown_cuts, b->most_resident);
 	print_counts("all", &b->all, false);
 	for (int i = 0; i < KINDS; i++) {
 		snprintf(name, sizeof(name), "by_kind.%s", kind_name[i]);
@@ -280,9 +292,9 @@ static void print_sums(const struct guest *g)
 	}
 	for (int i = 0; i < 12; i++)
 		printf("by_rank.%d %" PRIu64 "\n", i, b->by_rank[i]);
-	while (last > 0 && b->by_distance[last] == 0)
-		last--;
-	for (unsigned int i = 0; i <= last; i++)
+	while (distances > 0 && b->by_distance[distances - 1] == 0)
+		distances--;
+	for (unsigned int i = 0; i < distances; i++)
 		printf("by_distance.%u %" PRIu64 "\n", i, b->by_distance[i]);
 	for (uint32_t i = 1; i < b->files; i++) {
 		snprintf(name, sizeof(name), "files.%" PRIu64 ".%" PRIu64 ".%" PRIu64, b->file[i].device, b->file[i].inode & ~SEGMENT,
@@ -357,7 +369,7 @@ int main(int argc, char **argv)
 		c->digit[(unsigned char)"0123456789abcdef"[i]] = i + 1;
 	take_text(c);
 	close_books(c->b);
-	print_sums(&c->guest);
+	print_sums(c);
 	print_times(c->b);
 	print_worst(c->b);
 	different = compare(c, argv[1]);

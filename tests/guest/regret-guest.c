@@ -9,235 +9,18 @@
 #define NONE UINT64_MAX
 #define KERNEL (UINT64_C(1) << 63)
 
-/* what is in a region of a space; the numbers are those of events */
-enum { R_ANONYMOUS, R_PRIVATE, R_SHARED, R_SHM, R_STACK, R_HEAP, R_SPECIAL, R_ANONYMOUS_SHARED };
-
-/* ---- files ---- */
-
-/* What is in a file there; `anew`: it is mentioned, so that what has left for good is not what is meant. */
-static struct page *in_file(struct guest *g, uint32_t of, uint64_t offset, bool anew)
-{
-	struct slot *slot = find(&g->contents, of, offset, true);
-	struct page *p = slot->value;
-
-	if (p != NULL && p->left && anew) {
-		end(g->b, p);
-		p = NULL;
-	}
-	if (p == NULL) {
-		p = slot->value = new_page(g->b);
-		p->kind = g->b->file[of].kind;
-		p->file = of;
-		p->offset = offset;
-	}
-	return p;
-}
-
-static void name_file(struct guest *g, uint32_t of, const char *name)
-{
-	if (strcmp(name, "-") != 0)
-		g->b->file[of].name = kept(g->b, name);
-}
-
-/* ---- spaces ---- */
-
-static size_t space_of(struct guest *g, uint64_t number)
-{
-	size_t i;
-
-	for (i = 0; i < g->spaces; i++)
-		if (g->space[i].alive && g->space[i].number == number)
-			return i;
-	g->space = resized(g->space, ++g->spaces, sizeof(*g->space));
-	g->space[i] = (struct space){ .number = number, .alive = true };
-	return i;
-}
-
-static struct region *region_at(const struct guest *g, size_t in, uint64_t at)
-{
-	for (size_t i = 0; i < g->space[in].regions; i++)
-		if (g->space[in].region[i].from <= at && at < g->space[in].region[i].to)
-			return &g->space[in].region[i];
-	return NULL;
-}
-
-static void put(struct guest *g, size_t in, struct region region)
-{
-	struct space *s = &g->space[in];
-
-	if (region.from >= region.to)
-		return;
-	s->region = resized(s->region, s->regions + 1, sizeof(region));
-	s->region[s->regions++] = region;
-}
-
-static void show(struct guest *g, size_t in, uint64_t at, struct page *p)
-{
-	struct slot *slot = find(&g->shown, in, at, p != NULL);
-	struct page *old;
-
-	if (slot == NULL)
-		return;
-	old = slot->value;
-	slot->value = p;
-	slot->mark = false;
-	if (p != NULL)
-		p->places++;
-	if (old != NULL && --old->places == 0)
-		end(g->b, old);
-}
-
-/* No program sees there any more what it saw. */
-static void hide(struct guest *g, size_t in, uint64_t from, uint64_t to)
-{
-	if (to - from < g->shown.size) {
-		for (; from < to; from++)
-			show(g, in, from, NULL);
-		return;
-	}
-	for (size_t i = 0; i < g->shown.size; i++)
-		if (g->shown.slot[i].value && g->shown.slot[i].a == in && g->shown.slot[i].b >= from && g->shown.slot[i].b < to)
-			show(g, in, g->shown.slot[i].b, NULL);
-}
-
-/* The parts of regions there go to *cut, which is to be freed. */
-static size_t cut(struct guest *g, size_t in, uint64_t from, uint64_t to, struct region **parts)
-{
-	size_t count = 0;
-
-	*parts = NULL;
-	for (size_t i = 0; i < g->space[in].regions; ) {
-		struct region r = g->space[in].region[i], part = r;
-
-		if (r.to <= from || r.from >= to) {
-			i++;
-			continue;
-		}
-		g->space[in].region[i] = g->space[in].region[--g->space[in].regions];
-		part.from = r.from > from ? r.from : from;
-		part.to = r.to < to ? r.to : to;
-		*parts = resized(*parts, count + 1, sizeof(part));
-		(*parts)[count++] = part;
-		put(g, in, (struct region){ r.from, part.from, r.what, r.file, r.offset, r.family });
-		put(g, in, (struct region){ part.to, r.to, r.what, r.file, r.offset, r.family });
-		i = 0;
-	}
-	return count;
-}
-
-static void unmap(struct guest *g, size_t in, uint64_t from, uint64_t to)
-{
-	struct region *parts;
-
-	cut(g, in, from, to, &parts);
-	free(parts);
-	hide(g, in, from, to);
-}
-
-static struct page *own(struct guest *g)
-{
-	struct page *p = new_page(g->b);
-
-	p->kind = ANONYMOUS;
-	return p;
-}
-
-/* Anonymous memory is touched for the first time: it is one page in all forks that have nothing there yet. */
-static struct page *touch(struct guest *g, size_t in, uint64_t at, const struct region *r)
-{
-	struct page *p = own(g);
-	uint32_t family = r->family;
-	uint64_t place = at + r->offset;
-
-	show(g, in, at, p);
-	for (size_t i = 0; i < g->spaces; i++) {
-		if (!g->space[i].alive || i == in)
-			continue;
-		for (size_t j = 0; j < g->space[i].regions; j++) {
-			struct region *other = &g->space[i].region[j];
-			uint64_t there = place - other->offset;
-
-			if (other->family == family && there >= other->from && there < other->to && !look(&g->shown, i, there))
-				show(g, i, there, p);
-		}
-	}
-	return p;
-}
-
-/* An anonymous page has the name of the place where it was referenced first, or from where it went to swap. */
-static void name_page(const struct guest *g, struct page *p, uint64_t in, uint64_t at)
-{
-	if (p->named)
-		return;
-	p->named = true;
-	p->space = in;
-	p->virtual_page = at;
-	p->process = process_in(g->b, in);
-}
-
-static bool has_own(const struct region *r)
-{
-	return r->what == R_ANONYMOUS || r->what == R_PRIVATE || r->what == R_STACK || r->what == R_HEAP;
-}
-
-/* The page that a program, or the kernel for it, finds there; NULL: none that reclaim takes. */
-static struct page *seen_at(struct guest *g, size_t in, uint64_t at, bool write)
-{
-	struct slot *slot = find(&g->shown, in, at, false);
-	struct region *r;
-	struct page *p;
-
-	if (slot != NULL && slot->value != NULL) {
-		p = slot->value;
-		if (!write || p->places == 1 || slot->mark)
-			return p;
-		p = own(g);
-		show(g, in, at, p);
-		return p;
-	}
-	r = region_at(g, in, at);
-	if (r == NULL || r->what == R_SPECIAL)
-		return NULL;
-	if (has_own(r) && r->what != R_PRIVATE)
-		return touch(g, in, at, r);
-	if (r->what == R_PRIVATE && write) {
-		p = own(g);
-		show(g, in, at, p);
-		return p;
-	}
-	if (r->file == 0)
-		return NULL;
-	if (r->what == R_SHM || r->what == R_ANONYMOUS_SHARED)
-		g->b->file[r->file].kind = SHARED;
-	return in_file(g, r->file, at + r->offset, true);
-}
-
-/* ---- events ---- */
-
-static void end_space(struct guest *g, size_t in)
-{
-	unmap(g, in, 0, NONE >> 12);
-	g->space[in].alive = false;
-}
-
-static void forget_all(struct guest *g)
-{
-	for (size_t i = 0; i < g->spaces; i++)
-		if (g->space[i].alive)
-			end_space(g, i);
-	empty(&g->in_kernel);
-}
+#define MOST UINT64_C(262144)	/* pages of an event: those of 1 GB */
 
 static void on_map(struct guest *g, const struct event *e)
 {
 	size_t in = space_of(g, e->a[0]);
 	struct region r = { e->a[1] >> 12, e->a[2] >> 12, (int)e->a[4], 0, 0, 0 };
 
-	unmap(g, in, r.from, r.to);
+	unmap_pages(g, in, r.from, r.to);
 	if (e->a[8] != 0)
 		r.what = R_SPECIAL;
 	if (r.what == R_SPECIAL) {
-		put(g, in, r);
+		put_region(g, in, r);
 		return;
 	}
 	if (r.what == R_ANONYMOUS || r.what == R_STACK || r.what == R_HEAP) {
@@ -250,7 +33,7 @@ static void on_map(struct guest *g, const struct event *e)
 		if (r.what == R_SHM || r.what == R_ANONYMOUS_SHARED)
 			g->b->file[r.file].kind = SHARED;
 	}
-	put(g, in, r);
+	put_region(g, in, r);
 }
 
 static void on_remap(struct guest *g, const struct event *e)
@@ -270,9 +53,9 @@ static void on_remap(struct guest *g, const struct event *e)
 		if (p[moved])
 			p[moved]->places++;
 	}
-	count = cut(g, in, from, to, &parts);
-	hide(g, in, from, to);
-	unmap(g, in, there, up_to);
+	count = take_regions(g, in, from, to, &parts);
+	hide_pages(g, in, from, to);
+	unmap_pages(g, in, there, up_to);
 	for (size_t i = 0; i < count; i++) {
 		struct region r = parts[i];
 
@@ -281,20 +64,20 @@ static void on_remap(struct guest *g, const struct event *e)
 		r.offset -= there - from;
 		if (r.to > up_to)
 			r.to = up_to;
-		put(g, in, r);
+		put_region(g, in, r);
 		if (parts[i].to == to && up_to > r.to) {	/* it grows */
 			r.from = r.to;
 			r.to = up_to;
 			if (r.family)
 				r.family = g->families++;
-			put(g, in, r);
+			put_region(g, in, r);
 		}
 	}
 	for (size_t i = 0; i < moved; i++) {
 		if (p[i] == NULL)
 			continue;
 		if (there + i < up_to) {
-			show(g, in, there + i, p[i]);
+			show_page(g, in, there + i, p[i]);
 			find(&g->shown, in, there + i, true)->mark = mark[i];
 		}
 		if (--p[i]->places == 0)
@@ -315,7 +98,7 @@ static void on_fork(struct guest *g, const struct event *e)
 			end_space(g, i);
 	child = space_of(g, e->a[1]);
 	for (size_t i = 0; i < g->space[parent].regions; i++)
-		put(g, child, g->space[parent].region[i]);
+		put_region(g, child, g->space[parent].region[i]);
 	for (size_t i = 0; i < g->shown.size; i++)
 		if (g->shown.slot[i].value && g->shown.slot[i].a == parent) {
 			g->shown.slot[i].mark = false;
@@ -324,7 +107,7 @@ static void on_fork(struct guest *g, const struct event *e)
 			copy[count++] = g->shown.slot[i];
 		}
 	for (size_t i = 0; i < count; i++)
-		show(g, child, copy[i].b, copy[i].value);
+		show_page(g, child, copy[i].b, copy[i].value);
 	free(copy);
 }
 
@@ -334,10 +117,10 @@ static void on_brk(struct guest *g, const struct event *e)
 	uint64_t old = (e->a[1] + 4095) >> 12, new = (e->a[2] + 4095) >> 12;
 
 	if (new < old)
-		unmap(g, in, new, old);
+		unmap_pages(g, in, new, old);
 	for (; old < new; old++)	/* a map may have had it */
 		if (region_at(g, in, old) == NULL)
-			put(g, in, (struct region){ old, old + 1, R_HEAP, 0, 0, g->families++ });
+			put_region(g, in, (struct region){ old, old + 1, R_HEAP, 0, 0, g->families++ });
 }
 
 static void on_space_end(struct guest *g, const struct event *e)
@@ -351,11 +134,13 @@ static void on_cow_break(struct guest *g, const struct event *e)
 	uint64_t at = e->a[1] >> 12;
 	struct slot *slot = find(&g->shown, in, at, false);
 
+	if (region_at(g, in, at) == NULL)
+		return;
 	if (e->a[2] == e->a[3] && slot && slot->value) {
 		slot->mark = true;
 		return;
 	}
-	show(g, in, at, own(g));
+	show_page(g, in, at, own_page(g));
 }
 
 /* Other forks, which had nothing there either, are not to find what comes to be there. */
@@ -368,7 +153,7 @@ static void on_page_own(struct guest *g, const struct event *e)
 		const struct region *r = region_at(g, in, at);
 
 		if (r != NULL && has_own(r) && (p == NULL || p->places != 1))
-			show(g, in, at, own(g));
+			show_page(g, in, at, own_page(g));
 	}
 }
 
@@ -379,12 +164,12 @@ static void on_discard(struct guest *g, const struct event *e)
 	struct region *parts;
 	size_t count;
 
-	hide(g, in, from, to);
-	count = cut(g, in, from, to, &parts);
+	hide_pages(g, in, from, to);
+	count = take_regions(g, in, from, to, &parts);
 	for (size_t i = 0; i < count; i++) {
 		if (parts[i].family)
 			parts[i].family = g->families++;
-		put(g, in, parts[i]);
+		put_region(g, in, parts[i]);
 	}
 	free(parts);
 }
@@ -400,8 +185,8 @@ static void on_present(struct guest *g, const struct event *e)
 		struct slot *slot = find(&g->in_frame, frame, at, true);
 
 		if (slot->value == NULL)
-			slot->value = own(g);
-		show(g, in, from + i, slot->value);
+			slot->value = own_page(g);
+		show_page(g, in, from + i, slot->value);
 		if (!frame)
 			find(&g->in_swap, 0, at, true)->value = slot->value;
 	}
@@ -538,13 +323,13 @@ static void on_file(struct guest *g, const struct event *e)
 static void on_snapshot(struct guest *g, const struct event *e)
 {
 	if (e->a[0] != 0)
-		forget_all(g);
+		forget_spaces(g);
 	empty(&g->in_frame);
 }
 
 static void on_unmap(struct guest *g, const struct event *e)
 {
-	unmap(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
+	unmap_pages(g, space_of(g, e->a[0]), e->a[1] >> 12, e->a[2] >> 12);
 }
 
 static void on_shm_detach(struct guest *g, const struct event *e)
@@ -553,13 +338,38 @@ static void on_shm_detach(struct guest *g, const struct event *e)
 	const struct region *r = region_at(g, in, e->a[1] >> 12);
 
 	if (r != NULL)
-		unmap(g, in, r->from, r->to);
+		unmap_pages(g, in, r->from, r->to);
 }
 
-static void on_missing(struct guest *g, const struct event *e)
+static void on_gap(struct guest *g, const struct event *e)
+{
+	miss_records(g->b, e->a[1] != 0);
+	if (e->a[1] == 0)
+		return;
+	forget_spaces(g);
+	empty(&g->in_swap);
+	empty(&g->in_frame);
+}
+
+static void on_tracing(struct guest *g, const struct event *e)
+{
+	switch_tracing(g->b, e->a[0] != 0);
+}
+
+static void on_state(struct guest *g, const struct event *e)
 {
 	(void)e;
-	g->wrong = "records are missing";
+	g->wrong = "it begins with a state";
+}
+
+bool event_is_odd(const struct event *e)
+{
+	static const char *const with_pages[] = { "cache-add", "cache-remove", "reclaim", "refault", "swap-in", "swap-out" };
+
+	for (size_t i = 0; i < sizeof(with_pages) / sizeof(with_pages[0]); i++)
+		if (strcmp(e->name, with_pages[i]) == 0)
+			return e->a[4] == 0 || e->a[4] > MOST;
+	return false;
 }
 
 const char *guest_event(struct guest *g, const struct event *e)
@@ -569,11 +379,12 @@ const char *guest_event(struct guest *g, const struct event *e)
 		void (*take)(struct guest *g, const struct event *e);
 	} events[] = {
 		{ "brk", on_brk }, { "cache-add", on_cache_add }, { "cache-remove", on_cache_remove },
-		{ "cow-break", on_cow_break }, { "discard", on_discard }, { "file", on_file }, { "gap", on_missing },
+		{ "cow-break", on_cow_break }, { "discard", on_discard }, { "file", on_file }, { "gap", on_gap },
 		{ "map", on_map }, { "page-own", on_page_own }, { "present", on_present }, { "reclaim", on_reclaim },
 		{ "refault", on_refault }, { "remap", on_remap }, { "shm-detach", on_shm_detach },
 		{ "snapshot", on_snapshot }, { "space-duplicate", on_fork }, { "space-end", on_space_end },
-		{ "state", on_missing }, { "swap-in", on_swap_in }, { "swap-out", on_swap_out }, { "unmap", on_unmap }
+		{ "state", on_state }, { "swap-in", on_swap_in }, { "swap-out", on_swap_out }, { "tracing", on_tracing },
+		{ "unmap", on_unmap }
 	};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)

@@ -81,6 +81,11 @@ static bool can_go(const struct books *b, const struct page *p)
 	return p->file == 0 || b->device[b->file[p->file].on].taken;
 }
 
+enum kind kind_of(const struct books *b, const struct page *p)
+{
+	return p->file ? b->file[p->file].kind : ANONYMOUS;
+}
+
 static struct counts *counts_of(struct books *b, const struct page *p)
 {
 	if (p->file)
@@ -101,7 +106,7 @@ const char *kept(struct books *b, const char *text)
 #define COUNT(p, what) \
 	do { \
 		b->all.what++; \
-		b->by_kind[(p)->kind].what++; \
+		b->by_kind[kind_of(b, p)].what++; \
 		if (counts_of(b, p)) \
 			counts_of(b, p)->what++; \
 	} while (0)
@@ -160,14 +165,17 @@ void leave(struct books *b, struct page *p)
 	close_span(b, p);
 }
 
-static void resolve(struct books *b, struct page *p, enum outcome outcome)
+static void resolve(struct books *b, struct page *p, enum outcome all)
 {
 	while (p->waiting != 0) {
 		struct eviction *e = &b->eviction[p->waiting];
+		/* where tracing was off nothing could have shown a use since then */
+		const enum outcome outcome = all == NEVER && e->blind ? CUT : all;
 		uint64_t distance, bits = 0;
 
 		p->waiting = e->before;
 		e->outcome = outcome;
+		e->kind = kind_of(b, p);
 		e->by = b->task[e->task].name;
 		if (p->file)
 			e->name = b->file[p->file].name;
@@ -208,12 +216,12 @@ void end(struct books *b, struct page *p)
 static void remember(const struct books *b, struct page *p)
 {
 	p->last = b->now;
-	if (p->uses > 0 && p->history[p->uses - 1].since == b->moment) {
+	if (p->uses > 0 && p->history[p->uses - 1].since == b->moment && p->history[p->uses - 1].cuts == b->cuts) {
 		p->history[p->uses - 1].last = b->now;
 		return;
 	}
 	p->history = with_room(p->history, p->uses, sizeof(*p->history));
-	p->history[p->uses++] = (struct uses){ b->moment, b->now, b->now };
+	p->history[p->uses++] = (struct uses){ b->moment, b->cuts, b->now, b->now };
 }
 
 void use(struct books *b, struct page *p)
@@ -254,20 +262,25 @@ void use(struct books *b, struct page *p)
 void evict(struct books *b, struct page *p, uint64_t reclaimer, uint64_t dirty)
 {
 	const uint32_t by = reclaimer < RECLAIMERS - 1 ? (uint32_t)reclaimer : RECLAIMERS - 1;
+	const bool unused = p->fresh && !b->off;
 
 	if ((b->evictions & (b->evictions - 1)) == 0)
 		b->eviction = resized(b->eviction, 2 * b->evictions, sizeof(*b->eviction));
+	if (!p->left)	/* it was there until now, if that was not known */
+		arrive(b, p, false);
 	leave(b, p);
 	p->left = false;
-	if (p->fresh) {
+	if (unused) {
 		COUNT(p, unused);
 		b->by_reclaimer[by].unused++;
 	}
 	b->process[b->task[b->running].process].reclaimed++;
 	b->eviction[b->evictions] = (struct eviction){
-		.page = p, .before = p->waiting, .moment = b->moment + 1, .reclaimer = by,
-		.task = b->running, .dirty = dirty, .at = b->now, .last = p->last, .unused = p->fresh
+		.page = p, .before = p->waiting, .moment = b->moment + 1, .cuts = b->cuts, .reclaimer = by,
+		.task = b->running, .dirty = dirty, .at = b->now, .unused = unused, .blind = b->off
 	};
+	if (!b->off)
+		b->eviction[b->evictions].last = p->last;
 	p->fresh = false;
 	p->waiting = b->evictions++;
 }
@@ -342,6 +355,49 @@ bool next_moment(struct books *b, uint32_t first)
 		b->eviction[i].resident = b->resident;
 	add_room(b, 1, 0, MOMENTS - 1, b->moment, b->moment, (int64_t)b->resident);
 	return true;
+}
+
+/* Nothing that comes says anything of what was before. */
+static void cut(struct books *b, bool forget)
+{
+	b->cuts++;
+	for (size_t i = 0; i < b->pages; i++) {
+		struct page *p = b->page[i];
+
+		if (p->over)
+			continue;
+		if (p->left) {
+			end(b, p);
+			continue;
+		}
+		resolve(b, p, CUT);
+		if (forget)
+			leave(b, p);
+		else if (p->resident && can_go(b, p))
+			close_span(b, p);
+		p->used = p->spans;
+		p->fresh = false;
+		p->last = (struct clocks){ .ref = 0 };
+		p->begun = p->resident;
+		p->since = b->moment;
+	}
+}
+
+void miss_records(struct books *b, bool events)
+{
+	cut(b, events);
+	b->shown_cuts++;
+	if (events)	/* as it goes on */
+		b->off = false;
+}
+
+void switch_tracing(struct books *b, bool on)
+{
+	if (on) {
+		cut(b, false);
+		b->shown_cuts += b->moment > 0;
+	}
+	b->off = !on;
 }
 
 void close_books(struct books *b)

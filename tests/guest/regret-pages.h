@@ -23,7 +23,7 @@
 enum kind { ANONYMOUS, OF_FILE, SHARED, KINDS };
 extern const char *const kind_name[KINDS];
 extern const char *const reclaimer_name[RECLAIMERS];
-enum outcome { USED, ENDED, NEVER, OUTCOMES };
+enum outcome { USED, ENDED, NEVER, CUT, OUTCOMES };
 
 struct clocks {
 	uint64_t ref, instr, cycle;
@@ -58,6 +58,8 @@ struct process {
 struct task {
 	uint64_t tid, tgid, space;	/* 0: none of its own, it is the kernel's */
 	bool lives;		/* its exit was not reported */
+	bool implied;		/* nor that it began */
+	bool seen;		/* it was, with this space, since nothing was known of spaces */
 	uint32_t process;
 	const char *name;	/* NULL: not known */
 };
@@ -72,15 +74,14 @@ struct span {
 	uint32_t from, to;	/* moments */
 };
 
-/* All uses between two moments. */
+/* All uses between two moments, and two cuts. */
 struct uses {
-	uint32_t since;		/* that moment */
+	uint32_t since, cuts;	/* that moment; how many cuts there were before */
 	struct clocks first, last;
 };
 
 struct page {
-	enum kind kind;
-	uint32_t file;		/* 0: none */
+	uint32_t file;		/* 0: none, it is anonymous */
 	uint64_t offset;
 	uint64_t space, virtual_page;
 	uint32_t process;	/* of an anonymous page; NO_PROCESS: not known */
@@ -103,13 +104,15 @@ struct page {
 struct eviction {
 	struct page *page;
 	uint32_t before;	/* that of the same page, 0 */
-	uint32_t moment, reclaimer;
+	uint32_t moment, cuts, reclaimer;
+	bool blind;			/* tracing was off */
 	uint64_t dirty;
 	uint32_t task;			/* that reclaimed */
 	const char *by, *name;		/* of that, and of the file or process, when the outcome was known */
 	struct clocks at, last, next;
 	enum outcome outcome;
 	bool back, unused;
+	enum kind kind;
 	uint64_t resident, rank;
 };
 
@@ -130,6 +133,9 @@ struct books {
 	struct eviction *eviction;	/* from 1 */
 	uint32_t evictions;
 	uint32_t moment;		/* the last one */
+	uint32_t cuts;			/* so far, those before the first moment among them ... */
+	uint64_t shown_cuts;		/* ... or as they are counted */
+	bool off;			/* tracing is, as far as is known */
 	struct clocks now;
 	uint64_t first_cycle;
 	uint64_t *brought_at, *optimal_at;	/* in which cycle each was */
@@ -153,6 +159,8 @@ void books_free(struct books *b);
 /* The same text, as long as the books. */
 const char *kept(struct books *b, const char *text);
 struct page *new_page(struct books *b);
+/* As far as is known by now. */
+enum kind kind_of(const struct books *b, const struct page *p);
 /* The file that has the inode now; 0: none. */
 uint32_t known_file(const struct books *b, uint64_t on, uint64_t inode);
 /* The same, or one that has it from now on; `new`: in any case. */
@@ -168,6 +176,10 @@ void end(struct books *b, struct page *p);
 void evict(struct books *b, struct page *p, uint64_t reclaimer, uint64_t dirty);
 /* It is over, and all that was evicted in it, from this one on, is known.  False: there were too many. */
 bool next_moment(struct books *b, uint32_t first);
+/* Uses are not seen, or seen again. */
+void switch_tracing(struct books *b, bool on);
+/* Records are missing; `events`: of these, too, so that it is not known which pages are resident. */
+void miss_records(struct books *b, bool events);
 /* The trace is over. */
 void close_books(struct books *b);
 

@@ -58,6 +58,14 @@ static void own_space(struct books *b, uint32_t process, uint64_t space)
 	b->owner[b->owners++] = (struct owner){ space, process };
 }
 
+/* The task is seen with its space. */
+static void see_space(struct books *b, struct task *task)
+{
+	if (task->space != 0 && !task->seen)
+		own_space(b, task->process, task->space);
+	task->seen = true;
+}
+
 /* A task that gets a space is the kernel's no longer. */
 static void give_space(struct books *b, uint32_t number, uint64_t space)
 {
@@ -69,33 +77,62 @@ static void give_space(struct books *b, uint32_t number, uint64_t space)
 		b->task[number].process = process;
 		name_process(b, &b->task[number]);
 	}
+	b->task[number].seen &= b->task[number].space == space;
 	b->task[number].space = space;
-	own_space(b, b->task[number].process, space);
+	see_space(b, &b->task[number]);
 }
 
-static void end_space(struct books *b, uint64_t space)
+static void end_owner(struct books *b, uint64_t space)
 {
 	for (uint32_t i = 0; i < b->owners; i++)
 		if (b->owner[i].space == space)
 			b->owner[i] = (struct owner){ .space = 0 };
 }
 
+/* The task with this tid now, which may be the first that is heard of it. */
+static uint32_t living_task(struct books *b, uint64_t tid, uint64_t tgid)
+{
+	const uint32_t known = task_of(b, tid);
+
+	if (tid == 0 || (known != 0 && (tgid == 0 || b->task[known].tgid == tgid)))
+		return known;
+	b->task[known].lives = known == 0;
+	return new_task(b, tid, tgid);
+}
+
+/* The simulator's own events are of no task; with others it runs, and has their space if it has not been heard of before. */
+static void run(struct books *b, const struct event *e)
+{
+	const uint32_t tasks = b->tasks;
+
+	if (strcmp(e->name, "gap") == 0 || strcmp(e->name, "tracing") == 0 || strcmp(e->name, "host-mark") == 0)
+		return;
+	b->running = living_task(b, e->tid, e->tgid);
+	if (b->running == tasks) {
+		b->task[b->running].implied = true;
+		give_space(b, b->running, e->space);
+	}
+	see_space(b, &b->task[b->running]);
+}
+
 void task_event(struct books *b, const struct event *e)
 {
-	uint32_t task = task_of(b, e->a[0]);
+	uint32_t task;
 
-	b->running = task_of(b, e->tid);
+	run(b, e);
+	task = task_of(b, e->a[0]);
 	if (strcmp(e->name, "snapshot") == 0) {
 		b->in_snapshot = e->a[0] != 0;
 	} else if (strcmp(e->name, "task-create") == 0) {
-		if (task == 0 || !b->task[task].lives || !b->in_snapshot)
+		if (task == 0 || !b->task[task].lives || (!b->in_snapshot && !b->task[task].implied)) {
+			b->task[task].lives = task == 0;
 			task = new_task(b, e->a[0], e->a[1]);
+		}
+		b->task[task].implied = false;
 		give_space(b, task, e->a[2]);
 		name_task(b, task, e->text);
 	} else if (strcmp(e->name, "schedule") == 0) {
-		b->running = task_of(b, e->a[2]);
-		if (b->running == 0 && e->a[2] != 0)
-			b->running = new_task(b, e->a[2], e->a[3]);
+		b->running = living_task(b, e->a[2], e->a[3]);
 		give_space(b, b->running, e->a[4]);
 		name_task(b, b->running, e->text);
 	} else if (strcmp(e->name, "space-assign") == 0 || strcmp(e->name, "exec") == 0) {
@@ -103,7 +140,12 @@ void task_event(struct books *b, const struct event *e)
 	} else if (strcmp(e->name, "exit") == 0) {
 		b->task[task].lives = task == 0;
 	} else if (strcmp(e->name, "space-end") == 0) {
-		end_space(b, e->a[0]);
+		end_owner(b, e->a[0]);
+	} else if (strcmp(e->name, "gap") == 0 && e->a[1] != 0) {
+		b->running = b->owners = 0;
+		for (uint32_t i = 0; i < b->tasks; i++)
+			b->task[i].seen = false;
+		b->in_snapshot = false;
 	}
 }
 

@@ -24,12 +24,17 @@ static bool resident_at(const struct page *p, uint32_t moment)
 	return false;
 }
 
-/* The first use after a moment; NULL: there is none.  `before`: how many there are until then. */
-static const struct uses *next_use(const struct page *p, uint32_t moment, uint32_t *before)
+/* The first use after an eviction, before the next cut; NULL: there is none.  *last: the reference of the one before, 0. */
+static const struct uses *next_use(const struct page *p, const struct eviction *e, uint64_t *last)
 {
-	for (*before = 0; *before < p->uses; (*before)++)
-		if (p->history[*before].since >= moment)
-			return &p->history[*before];
+	*last = 0;
+	for (uint32_t i = 0; i < p->uses && p->history[i].cuts <= e->cuts; i++) {
+		if (p->history[i].cuts < e->cuts)
+			continue;
+		if (p->history[i].since >= e->moment)
+			return &p->history[i];
+		*last = p->history[i].last.ref;
+	}
 	return NULL;
 }
 
@@ -63,13 +68,13 @@ static struct best find_best(const struct books *b, const struct eviction *e)
 		const struct page *p = b->page[i];
 		const struct uses *next;
 		uint64_t last;
-		uint32_t before;
 
 		if (!resident_at(p, e->moment))
 			continue;
-		next = next_use(p, e->moment, &before);
-		last = before > 0 ? p->history[before - 1].last.ref : 0;
+		next = next_use(p, e, &last);
 		if (next == NULL) {
+			if (e->cuts != b->cuts)	/* it may have been used after that */
+				return (struct best){ .page = NULL };
 			if (!never)
 				best.page = NULL;
 			never = true;
@@ -97,11 +102,11 @@ static int compare(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-static void print_page(const struct books *b, const char *of, const struct page *p)
+static void print_page(const struct books *b, const char *of, const struct page *p, enum kind kind)
 {
 	const struct file *file = &b->file[p->file];
 
-	printf("%s.kind \"%s\"\n", of, kind_name[p->kind]);
+	printf("%s.kind \"%s\"\n", of, kind_name[kind]);
 	if (p->file) {
 		printf("%s.device %" PRIu64 "\n%s.inode %" PRIu64 "\n%s.generation %" PRIu64 "\n%s.offset %" PRIu64 "\n", of,
 		       file->device, of, file->inode & ~SEGMENT, of, file->generation, of, p->offset);
@@ -117,9 +122,8 @@ static void print_page(const struct books *b, const char *of, const struct page 
 
 static void print_clocks(const char *of, const char *name, const struct clocks *clocks)
 {
-	if (clocks->ref != 0)
-		printf("%s.%s.reference %" PRIu64 "\n%s.%s.instruction %" PRIu64 "\n%s.%s.cycle %" PRIu64 "\n", of, name,
-		       clocks->ref, of, name, clocks->instr, of, name, clocks->cycle);
+	printf("%s.%s.reference %" PRIu64 "\n%s.%s.instruction %" PRIu64 "\n%s.%s.cycle %" PRIu64 "\n", of, name,
+	       clocks->ref, of, name, clocks->instr, of, name, clocks->cycle);
 }
 
 static void print_one(const struct books *b, uint32_t place, const struct eviction *e)
@@ -129,10 +133,11 @@ static void print_one(const struct books *b, uint32_t place, const struct evicti
 
 	snprintf(of, sizeof(of), "worst.%u", place);
 	snprintf(page, sizeof(page), "%s.page", of);
-	print_page(b, page, e->page);
+	print_page(b, page, e->page, e->kind);
 	printf("%s.rank %" PRIu64 "\n%s.resident %" PRIu64 "\n", of, e->rank, of, e->resident);
 	print_clocks(of, "evicted", &e->at);
-	print_clocks(of, "last_use", &e->last);
+	if (e->last.ref != 0)
+		print_clocks(of, "last_use", &e->last);
 	print_clocks(of, "next_use", &e->next);
 	printf("%s.read_back %s\n%s.reclaimer \"%s\"\n%s.tid %" PRIu64 "\n", of, e->back ? "true" : "false", of,
 	       reclaimer_name[e->reclaimer], of, b->task[e->task].tid);
@@ -142,8 +147,9 @@ static void print_one(const struct books *b, uint32_t place, const struct evicti
 	if (best.page == NULL)
 		return;
 	snprintf(page, sizeof(page), "%s.best", of);
-	print_page(b, page, best.page);
-	print_clocks(of, "best_next_use", &best.next);
+	print_page(b, page, best.page, kind_of(b, best.page));
+	if (best.next.ref != 0)
+		print_clocks(of, "best_next_use", &best.next);
 }
 
 void print_worst(const struct books *b)

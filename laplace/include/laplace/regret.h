@@ -52,7 +52,7 @@ enum lpl_regret_outcome {
 	LPL_REGRET_USED = 0,	/* it was used again */
 	LPL_REGRET_ENDED,	/* it came to its end before that */
 	LPL_REGRET_NEVER,	/* neither until the trace ended */
-	LPL_REGRET_CUT,		/* not known: records are missing, or tracing was off for a while */
+	LPL_REGRET_CUT,		/* not known: records are missing, or tracing was off then, or for a while */
 	LPL_REGRET_OUTCOMES
 };
 
@@ -92,7 +92,8 @@ struct lpl_regret_eviction {
 	uint32_t tid, tgid;		/* the task that reclaimed */
 	const char *by;			/* and the last name known of it, escaped */
 	uint64_t dirty;			/* 1: it was written out for this; 0; KTR_NONE: not known */
-	bool unused;			/* it was brought into memory, and not used since: read ahead in vain */
+	bool unused;			/* it was brought into memory, and not used since: read ahead in vain.  Not
+					 * where tracing was off: uses are not seen then */
 };
 
 /* One of the worst: those of the highest ranks, and of these those that were missed soonest. */
@@ -166,9 +167,10 @@ struct lpl_regret_results {
 	uint64_t unknown;		/* ... of these, not identified */
 	uint64_t dropped;		/* ... of these, anonymous and never written since
 					 * MADV_FREE: there is nothing to be read back */
-	uint64_t odd;			/* events that make no sense, which changed nothing */
+	uint64_t odd;			/* events that are about no page, or more than can be: as if they were not there */
 	uint64_t resident, most_resident;	/* now; ever */
-	uint64_t cuts;			/* after which nothing was known */
+	uint64_t cuts;			/* gaps, and how often tracing went on after the first moment: nothing that comes
+					 * says anything of what was evicted before */
 	/*
 	 * used pages by rank, as a share of `resident`: 0; up to 10 %, 20 % ... 100 %; and
 	 * in [LPL_REGRET_RANKS - 1] those of rank > 0 where every other page was better
