@@ -258,6 +258,12 @@ static void print_name(FILE *out, const char *name)
 		fputs(name ? name : "", out);
 }
 
+/* One without a name has none here. */
+static void print_process(FILE *out, const struct lpl_regret_process *process)
+{
+	print_name(out, process->number == 0 ? regret_process_name(process) : process->name);
+}
+
 void regret_csv_line(FILE *out, const struct lpl_regret_eviction *eviction,
 		     const struct lpl_regret_results *results)
 {
@@ -268,7 +274,7 @@ void regret_csv_line(FILE *out, const struct lpl_regret_eviction *eviction,
 	if (page->kind == LPL_PAGE_ANONYMOUS) {
 		fprintf(out, ",,,,%" PRIu64 ",%" PRIu64 ",", page->space, page->virtual_page);
 		if (page->process != KTR_NONE)
-			print_name(out, regret_process_name(&results->process[page->process]));
+			print_process(out, &results->process[page->process]);
 	} else {
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,", page->device,
 			page->inode & ~KTR_INODE_SYSV, page->generation, page->offset);
