@@ -324,25 +324,26 @@ static enum lpl_error step_expected(struct lpl_block_decoder *decoder, struct re
 static bool get_repetitions(struct lpl_block_decoder *decoder, struct reading *reading,
 			    uint64_t refs)
 {
-	uint64_t *word = &reading->word[reading->words], times;
+	uint64_t *word = &reading->word[reading->words], d = reading->d, code[2], rise[2], times;
 
 	if (!get_number(decoder, LPL_BLOCK_CODES, &times) || times > refs - reading->refs ||
 	    times > LPL_BLOCK_WORDS_MAX - reading->words || reading->refs < 2 ||
 	    reading->words != reading->refs)
 		return false;
-	for (; times > 0; times--, word++) {
-		/* what is before the first one has d = 0 */
-		unsigned int before = reading->words > 2 ? d_of(word[-3]) : 0;
-		unsigned int d = d_of(word[-1]) + d_of(word[-2]) - before;
-
-		if (d > 255)
-			return false;
-		*word = (word[-2] & UINT64_C(0x7f) << LPL_CODE_SHIFT) |
-			(uint64_t)d << LPL_WORD_COUNT_SHIFT;
-		reading->d = d;
-		reading->words++;
-		reading->refs++;
+	for (int i = 0; i < 2; i++)
+		code[i] = word[i - 2] & UINT64_C(0x7f) << LPL_CODE_SHIFT;
+	/* what is before the first one has d = 0; and none is lower than the one before */
+	rise[0] = d_of(word[-2]) - (reading->words > 2 ? d_of(word[-3]) : 0);
+	rise[1] = d - d_of(word[-2]);
+	for (uint64_t i = 0; i < times; i++) {
+		d += rise[i % 2];
+		word[i] = code[i % 2] | d << LPL_WORD_COUNT_SHIFT;
 	}
+	if (d > 255)
+		return false;
+	reading->d = (unsigned int)d;
+	reading->words += times;
+	reading->refs += times;
 	return true;
 }
 
@@ -382,6 +383,42 @@ static enum lpl_error get_codes(struct lpl_block_decoder *decoder, struct readin
 	return LPL_OK;
 }
 
+/* Their addresses; those that are `learned` are expected of the token from now on. */
+static enum lpl_error get_addresses(struct lpl_block_decoder *decoder, struct reading *reading,
+				    const struct lpl_token *token, bool learned)
+{
+	struct lpl_block_model *model = &decoder->model;
+	struct lpl_site *const sites = &model->site[token->sites];
+	const uint8_t low = (uint8_t)decoder->now.next_instr;
+	uint64_t near = model->near, far = model->far, address;
+	size_t n = 0;
+
+	for (size_t i = 0; i < reading->words; i++, n++) {
+		struct lpl_site *site = &sites[lpl_site_of(n)];
+		const uint64_t word = reading->word[i];
+
+		if (decoder->correct[LPL_BLOCK_HITS] > 0) {
+			decoder->correct[LPL_BLOCK_HITS]--;
+			address = lpl_predict(site, lpl_kind(site), near, far);
+		} else {
+			model->near = near;
+			model->far = far;
+			LPL_TRY(lpl_block_decode_miss(decoder, site, &address));
+		}
+		if (learned)
+			site->word = word | address;
+		else
+			lpl_site_set_last(site, address);
+		reading->word[i] = as_referred(word | address, low);
+		far = near;
+		near = address;
+		i += is_long(word);
+	}
+	model->near = near;
+	model->far = far;
+	return LPL_OK;
+}
+
 static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct reading *reading,
 				     struct lpl_token *token)
 {
@@ -389,7 +426,6 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 	uint8_t low = (uint8_t)decoder->now.next_instr;
 	uint32_t number;
 	bool learned;
-	size_t n = 0;
 
 	LPL_TRY(get_codes(decoder, reading));
 	reading->first = reading->words > 0 ? d_of(reading->word[0]) : 0;
@@ -400,16 +436,7 @@ static enum lpl_error get_unexpected(struct lpl_block_decoder *decoder, struct r
 		return lpl_block_no_memory(decoder);
 	if (learned)
 		token->listed = (uint16_t)reading->refs;
-	for (size_t i = 0; i < reading->words; i++, n++) {
-		struct lpl_site *site = &model->site[token->sites + lpl_site_of(n)];
-		uint64_t *word = &reading->word[i], address;
-
-		LPL_TRY(lpl_block_decode_address(decoder, site, &address));
-		if (learned)
-			site->word = *word | address;
-		i += is_long(*word);
-		*word = as_referred(*word | address, low);
-	}
+	LPL_TRY(get_addresses(decoder, reading, token, learned));
 	if (!decoder->stepping)
 		return LPL_OK;
 	/* only what was learned is what the next block is expected to do, and no word has its length after it then */

@@ -130,12 +130,61 @@ static inline struct lpl_visit *visit(struct lpl_visit *first, struct lpl_visit 
 	return next + 1;
 }
 
+static uint64_t page_of(uint64_t word)
+{
+	return (uint64_t)((int64_t)(word << (64 - LPL_WORD_ADDRESS_BITS)) >> (64 - LPL_WORD_ADDRESS_BITS)) >> PAGE_BITS;
+}
+
+static inline struct lpl_visit visit_of(uint64_t word, uint64_t space)
+{
+	const bool write = (word & LPL_WORD_WRITE) != 0;
+
+	return (struct lpl_visit){ .space = word & LPL_WORD_DATA ? space : LPL_VISIT_WALK, .page = page_of(word),
+				   .write = write, .reads = !write };
+}
+
+/* Do two references differ in nothing but when they are made, and where on one page? */
+static inline bool is_alike(uint64_t one, uint64_t other)
+{
+	return ((one ^ other) & ~((UINT64_C(1) << PAGE_BITS) - 1) & ~(UINT64_C(0xff) << LPL_WORD_COUNT_SHIFT)) == 0;
+}
+
+/*
+ * The elements of a string that follow a data reference which is no fetch's neighbour any more, as far as they change
+ * nothing: they are on its page, or, in turn, on the two pages where the last two were, each read or written as before.  Of
+ * pairs, the last one may go on with something else, and stays.  Returns the word after them.
+ */
+static const uint64_t *pass_string(struct lpl_visit *first, struct lpl_visit **next, uint64_t space,
+				   const uint64_t *begin, const uint64_t *word, const uint64_t *end)
+{
+	const uint64_t *at = word;
+
+	while (at < end && is_alike(at[0], at[-1]))
+		at++;
+	if (at > word || word - begin < 2 || end - word < 4)
+		return at;
+	while (end - at >= 2 && is_alike(at[0], at[-2]) && is_alike(at[1], at[-1]))
+		at += 2;
+	if (at - word < 4 || *next - first < 2)
+		return word;
+	for (int i = 0; i < 2; i++) {
+		const struct lpl_visit *last = *next - 2 + i, as_is = visit_of(word[i - 2], space);
+
+		if (!lpl_same_visit(last, &as_is) || last->again != 0)
+			return word;
+	}
+	/* they are not those of other references, too, and will not change any more */
+	*next = first + lpl_visits_fold(first, (size_t)(*next - first));
+	(*next)[-1].again += (uint64_t)(at - word) / 2 - 1;
+	return at - 2;
+}
+
 bool lpl_block_steps_block(struct lpl_block_steps *steps, const struct lpl_instruction_trace *trace,
 			   const struct lpl_token *token, uint64_t space, const uint64_t *word,
 			   size_t words, uint8_t low, uint32_t *number)
 {
 	const uint64_t code = trace->address >> PAGE_BITS;
-	const uint64_t *const end = word + words;
+	const uint64_t *const begin = word, *const end = word + words;
 	struct lpl_visit *first = begin_pattern(steps, 2 * words + 2), *next = first;
 	unsigned int fetched = 0;
 
@@ -150,16 +199,17 @@ bool lpl_block_steps_block(struct lpl_block_steps *steps, const struct lpl_instr
 	while (word < end) {
 		const uint64_t here = *word++;
 		const uint8_t offset = (uint8_t)((here >> LPL_WORD_COUNT_SHIFT) - low);
-		const uint64_t address = (uint64_t)((int64_t)(here << (64 - LPL_WORD_ADDRESS_BITS)) >>
-						    (64 - LPL_WORD_ADDRESS_BITS));
 
 		if (fetched < token->fetched && offset >= fetched) {
 			next = visit(first, next, space, code, false);
 			fetched = offset + 1U;
 		}
 		next = visit(first, next, here & LPL_WORD_DATA ? space : LPL_VISIT_WALK,
-			     address >> PAGE_BITS, (here & LPL_WORD_WRITE) != 0);
-		word += (here >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG;
+			     page_of(here), (here & LPL_WORD_WRITE) != 0);
+		if ((here >> LPL_WORD_LENGTH_SHIFT & 7) == LPL_WORD_LONG)
+			word++;
+		else if (fetched == token->fetched && here & LPL_WORD_DATA)
+			word = pass_string(first, &next, space, begin, word, end);
 	}
 	if (fetched < token->fetched)
 		next = visit(first, next, space, code, false);

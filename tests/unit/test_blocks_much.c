@@ -139,10 +139,47 @@ static void as_many_visits_as_it_may(void **state)
 	free(chunk.payload);
 }
 
+/* An instruction that repeats as often as a block's counts go; and then by twice as much, every other time. */
+static void counts_as_high_as_they_may(void **state)
+{
+	enum { WORDS = 256 };
+	static const uint8_t last[] = { 128 | LPL_WORD_DATA >> LPL_CODE_SHIFT, 1, LPL_CODE_REPEAT, 253, 1 };
+	struct lpl_report report = { .error = LPL_OK };
+	struct lpl_unpacked_blocks found;
+	uint64_t word[WORDS];
+	struct chunk chunk;
+
+	(void)state;
+	for (int further = 0; further < 2; further++) {
+		for (uint64_t i = 0; i < WORDS; i++)
+			word[i] = LPL_WORD_DATA | i << LPL_WORD_COUNT_SHIFT | (0x10000 + i);
+		begin_chunk(&chunk);
+		packed(lpl_block_packer_block(&chunk.packer, &(struct lpl_block){ .fetched = 1, .words = WORDS, .word = word },
+					      &report), &report);
+		struct lpl_bytes *codes = &chunk.packer.encoder.column[LPL_BLOCK_CODES];
+		uint8_t *at = codes->byte + codes->size - sizeof(last);
+
+		assert_memory_equal(at, last, sizeof(last));
+		at[1] = (uint8_t)(1 + further);
+		end_chunk(&chunk);
+		/* 253 more, after 0, 1 and 3: 127 of them by 1, 126 by 2; or all by 1, after 2 */
+		chunk.header.last.instr += further ? 3 + 127 + 2 * 126 - 255 : 0;
+		chunk.header.last.cycle = chunk.header.last.instr;
+		for (int i = 0; i < 2; i++) {
+			bool steps = i;
+
+			assert_int_equal(decode(&chunk, &found, &steps), further ? LPL_ERR_DAMAGED : LPL_OK);
+			lpl_block_data_free(&found);
+		}
+		free(chunk.payload);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_many_words_as_it_may), cmocka_unit_test(as_many_visits_as_it_may)
+		cmocka_unit_test(as_many_words_as_it_may), cmocka_unit_test(as_many_visits_as_it_may),
+		cmocka_unit_test(counts_as_high_as_they_may)
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
