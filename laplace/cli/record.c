@@ -196,6 +196,8 @@ static void check_all(struct argp_state *state, void *config)
 	if (options->resume && (options->words || cli_given_other(state, allowed)))
 		argp_error(state, "--resume goes on as the recording was begun: beside it there "
 			   "may be --bochs, --instructions, --jobs, --launcher, --json and --progress");
+	if (options->launcher && !options->launcher[strspn(options->launcher, " \t\n")])
+		argp_error(state, "--launcher is a command, not nothing");
 	if (options->launcher && (!options->jobs || (!options->resume && !options->checkpoint)))
 		argp_error(state, "--launcher starts what traces from checkpoints: it needs --jobs N and --checkpoint every:N");
 	if (*options->from && options->words && options->words[1])

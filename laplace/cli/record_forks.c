@@ -37,7 +37,7 @@ static int join(const char *trace, bool overwrite, uint64_t *segments)
 {
 	int status = record_parts_take(trace, segments);
 
-	return status || *segments == 0 ? status : record_parts_join(trace, *segments, overwrite);
+	return status || *segments == 0 ? status : record_parts_join(trace, *segments, NULL, overwrite);
 }
 
 int record_forks_end(const struct record_options *options, const char *trace, bool began, int lock)

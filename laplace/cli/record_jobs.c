@@ -56,7 +56,6 @@ struct jobs {
 	bool joined;			/* that was done before it was cut off */
 	struct cli_collection end;	/* how the first pass ended, and ... */
 	struct cli_collection last;	/* ... the last interval */
-	int last_status;		/* of waitpid() */
 	int signal_fd, lock;		/* of the directory of parts */
 	uint64_t start_ns;
 };
@@ -124,22 +123,33 @@ static int begin_interval(struct jobs *jobs, struct record_process *process, uin
 
 /* ---- what has ended ---- */
 
-/* The last line of the simulator's own, or of whatever printed one in its place. */
-static void say_why(const struct jobs *jobs, const struct record_process *process, char why[512])
+#define WHY_SIZE 512
+
+static int say_end(int status, char why[WHY_SIZE])
+{
+	return WIFSIGNALED(status) ? snprintf(why, WHY_SIZE, "it was killed by signal %d (%s)", WTERMSIG(status),
+					      strsignal(WTERMSIG(status))) :
+				     snprintf(why, WHY_SIZE, "it ended with status %d", WEXITSTATUS(status));
+}
+
+/* The simulator's own last line; or how it ended, and the last line that anything printed in its place. */
+static void say_why(const struct jobs *jobs, const struct record_process *process, char why[WHY_SIZE])
 {
 	static const char mark[] = "laplace: ";
+	const int end = say_end(process->machine.wait_status, why);
 	char path[PATH_MAX], *line = NULL;
 	size_t room = 0;
 	bool own = false;
 	FILE *file = record_part_path(path, jobs->trace, process->part, "log") ? fopen(path, "re") : NULL;
 
-	snprintf(why, 512, "it printed nothing");
 	while (file && getline(&line, &room, file) > 0) {
 		const bool marked = strncmp(line, mark, strlen(mark)) == 0;
-		const char *text = line + (marked ? strlen(mark) : 0);
+		const int length = (int)strcspn(line, "\n");
 
-		if (marked || (!own && *text != '\n'))
-			snprintf(why, 512, "%.*s", (int)strcspn(text, "\n"), text);
+		if (marked)
+			snprintf(why, WHY_SIZE, "%.*s", length - (int)strlen(mark), line + strlen(mark));
+		else if (!own && length > 0)
+			snprintf(why + end, (size_t)(WHY_SIZE - end), ": %.*s", length, line);
 		own |= marked;
 	}
 	free(line);
@@ -151,12 +161,11 @@ static void say_why(const struct jobs *jobs, const struct record_process *proces
 static bool is_as_counted(const struct jobs *jobs, const struct record_process *process)
 {
 	const struct cli_collection *s = &process->machine.status;
-	const int status = process->machine.wait_status;
 
-	/* a launcher's end alone says nothing */
+	/* how a launcher ends says nothing: what was traced is known from what the simulator has left last of all */
 	if (!jobs->counted || process->interval < jobs->made)
-		return WIFEXITED(status) && WEXITSTATUS(status) == 0 && record_part_is_whole(jobs->trace, process->part);
-	return WIFEXITED(status) && s->ended && strcmp(s->end, jobs->end.end) == 0 &&
+		return record_part_is_whole(jobs->trace, process->part);
+	return s->ended && strcmp(s->end, jobs->end.end) == 0 &&
 	       s->instructions == jobs->end.instructions && s->references == jobs->end.references &&
 	       s->events == jobs->end.events;
 }
@@ -164,14 +173,12 @@ static bool is_as_counted(const struct jobs *jobs, const struct record_process *
 static void take_interval(struct jobs *jobs, struct record_process *process)
 {
 	struct interval *interval = &jobs->interval[process->interval];
-	char why[512];
+	char why[WHY_SIZE];
 
 	interval->runs = false;
 	if (is_as_counted(jobs, process)) {
-		if (jobs->counted && process->interval == jobs->made) {
+		if (jobs->counted && process->interval == jobs->made)
 			jobs->last = process->machine.status;
-			jobs->last_status = process->machine.wait_status;
-		}
 		jobs->failed |= record_part_keep(jobs->trace, process->interval, process->part) != CLI_DONE;
 		interval->kept = !jobs->failed;
 		jobs->kept += interval->kept;
@@ -402,6 +409,7 @@ static int find_state(struct jobs *jobs)
 	jobs->last = jobs->end;
 	if (!jobs->counted)
 		jobs->made = last;
+	record_checkpoints_discard(jobs->trace, jobs->made + 1);
 	jobs->gone = first ? first - 1 : jobs->counted ? jobs->made : 0;
 	if (!know_intervals(jobs))
 		return cli_complain(CLI_FAILED, "no memory");
@@ -444,13 +452,13 @@ static void hold_signals(struct jobs *jobs)
 static int finish(struct jobs *jobs)
 {
 	const char *line = jobs->command[0];
-	struct machine machine = { .status = jobs->last, .wait_status = jobs->last_status };
+	struct machine machine = { .status = jobs->last };
 	const double seconds = (double)(lpl_now_ns() - jobs->start_ns) / 1e9;
 	int status;
 
 	for (char **word = jobs->command; *word; word++)
 		line = *word;
-	status = record_parts_join(jobs->trace, jobs->made + 1, strstr(line, "overwrite=\"on\"") != NULL);
+	status = record_parts_join(jobs->trace, jobs->made + 1, &jobs->end, strstr(line, "overwrite=\"on\"") != NULL);
 	if (status)
 		return status;
 	if (jobs->joined)
@@ -520,7 +528,9 @@ int record_jobs_resume(struct record_options *options)
 
 	options->output = options->resume;
 	if (!status && record_parts_are_forked(trace))
-		return record_forks_resume(options, trace);
+		return options->launcher ? cli_complain(CLI_USAGE, "%s: its processes were forked, and a launcher has nothing to "
+							"start", options->output) :
+					   record_forks_resume(options, trace);
 	if (!status)
 		status = find_bochs(&bochs, options->bochs);
 	if (!status)

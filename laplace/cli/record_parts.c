@@ -17,6 +17,7 @@
 
 #include "base/output.h"
 #include "collect/collector.h"
+#include "container/manifest_line.h"
 #include "record_parts.h"
 #include "say.h"
 
@@ -441,14 +442,27 @@ bool record_part_is_kept(const char *trace, uint64_t interval)
 	return interval_path(path, trace, interval, KEPT) && access(path, F_OK) == 0;
 }
 
+/* One that is being made, or removed: of its own name there is never a part of one. */
+static bool checkpoint_part(char part[PATH_MAX], const char *trace, uint64_t number)
+{
+	return snprintf(part, PATH_MAX, "%s.checkpoint.%06" PRIu64 ".part", trace, number) < PATH_MAX;
+}
+
+void record_checkpoints_discard(const char *trace, uint64_t last)
+{
+	char part[PATH_MAX];
+
+	for (uint64_t i = 1; i <= last; i++)
+		if (checkpoint_part(part, trace, i) && !remove_all(part))
+			(void)cannot(part, "removed");
+}
+
 void record_checkpoint_remove(const char *trace, uint64_t number)
 {
-	char path[PATH_MAX], part[PATH_MAX + 8];
+	char path[PATH_MAX], part[PATH_MAX];
 
-	if (!record_checkpoint_path(path, trace, number))
+	if (!record_checkpoint_path(path, trace, number) || !checkpoint_part(part, trace, number))
 		return;
-	/* of its own name there is never a part of one */
-	snprintf(part, sizeof(part), "%s.part", path);
 	if (!remove_all(part) || (rename(path, part) < 0 && errno != ENOENT) || !remove_all(part))
 		(void)cannot(path, "removed");
 }
@@ -506,7 +520,22 @@ static int remove_rest(const char *trace, uint64_t intervals)
 	return own_path(path, trace, "") && !remove_all(path) ? cannot(path, "removed") : CLI_DONE;
 }
 
-int record_parts_join(const char *trace, uint64_t intervals, bool overwrite)
+/* The last segment says how much there is up to its end. */
+static int compare(const char *trace, const char *line, const struct cli_collection *counted)
+{
+	struct lpl_segment_facts facts = { .refs_so_far = 0 };
+	char *text = line ? strndup(line, strcspn(line, "\n")) : NULL, *base = NULL;
+	const bool known = !line || (text && lpl_manifest_read(text, &base, NULL, &facts) == LPL_MANIFEST_SEGMENT);
+
+	free(text);
+	if (known && facts.refs_so_far == counted->references && facts.events_so_far == counted->events)
+		return CLI_DONE;
+	return cli_complain(CLI_FAILED, "%s: its segments have %" PRIu64 " references and %" PRIu64 " events, and not the %"
+			    PRIu64 " and %" PRIu64 " that the first pass counted; they stay, and so does %s.jobs", trace,
+			    facts.refs_so_far, facts.events_so_far, counted->references, counted->events, trace);
+}
+
+int record_parts_join(const char *trace, uint64_t intervals, const struct cli_collection *counted, bool overwrite)
 {
 	char **line, path[PATH_MAX];
 	size_t count = 0, size;
@@ -523,6 +552,8 @@ int record_parts_join(const char *trace, uint64_t intervals, bool overwrite)
 		if (!line[count++])
 			status = cannot(path, "read");
 	}
+	if (!status && counted)
+		status = compare(trace, count > 0 ? line[count - 1] : NULL, counted);
 	if (!status)
 		status = join_lines(trace, line, count, overwrite);
 	for (size_t i = 0; line && i < count; i++)

@@ -70,13 +70,18 @@ int record_parts_take(const char *trace, uint64_t *count);
 bool record_part_is_kept(const char *trace, uint64_t interval);
 /* No run goes on from it any more. */
 void record_checkpoint_remove(const char *trace, uint64_t number);
+/* Nor from what was cut off while one of them, up to this one, was made or removed. */
+void record_checkpoints_discard(const char *trace, uint64_t last);
 
 /* How the first pass ended, and after how many checkpoints; to remember it, and whether it is known. */
 int record_parts_end(const char *trace, const struct cli_collection *end, uint64_t checkpoints);
 bool record_parts_ended(const char *trace, struct cli_collection *end, uint64_t *checkpoints);
 
-/* All intervals were traced: the trace gets its name, and all else goes. */
-int record_parts_join(const char *trace, uint64_t intervals, bool overwrite);
+/*
+ * All intervals were traced: the trace gets its name, and all else goes.  `counted`: how many references and events there
+ * have to be; NULL: that is not known.
+ */
+int record_parts_join(const char *trace, uint64_t intervals, const struct cli_collection *counted, bool overwrite);
 /* Has it its name already, and only the rest was not removed yet? */
 bool record_parts_are_joined(const char *trace);
 

@@ -213,7 +213,7 @@ class Key(NamedTuple):
     option: bool = False    # it is the subcommand's option of that name; else it is for us
     flag: bool = False      # an option that has no value; that of the key is yes or no
     repeats: bool = False
-    how: bool = False       # an option that says how it is made, of which nothing is seen in what is made
+    how: bool = False       # an option that says how it is made: but for how a trace is cut into files nothing is seen of it
 
 
 def _options(names: str, check: Callable[[str], object] = str, repeats: bool = False) -> list[Key]:
@@ -422,6 +422,10 @@ class Campaign:
             self._line = required.line
             self._of_key("policies", _try_policies, required.value, sizes, each)
             self._line = section.line
+        if section.kind == "image":
+            for key, needed in (("launcher", "checkpoint"), ("checkpoint", "jobs")):
+                if section.get(key) and not section.get(needed):
+                    raise wrong(f"{section} has a {key}, which is for several processes, and no {needed}")
         if section.kind == "schedule":
             machines(section)
         for key, kind in (("machines", "machine"), ("sources", "program")):

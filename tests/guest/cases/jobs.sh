@@ -57,6 +57,26 @@ for signal in TERM KILL; do
 	same_files undivided ended
 done
 
+# One that was killed while it made a checkpoint has left a part of it.
+for part in 000001 000002; do
+	rm -rf "$WORK/waiting" "$WORK"/ended.*
+	"$LAPLACE" record -J 2 --bochs "$other" -o "$WORK/ended.lpl" "${options[@]}" "$small" >"$WORK/ended.log" 2>&1 &
+	recorder=$!
+	while [ ! -e "$WORK/waiting" ] || [ ! -e "$WORK/ended.lpl.checkpoint.000002" ]; do
+		kill -0 $recorder 2>/dev/null || fail "it ended by itself: $(said "$WORK/ended.log")"
+		sleep 0.05
+	done
+	kill -KILL $recorder
+	! wait $recorder || fail "a kill is no failure"
+	# as if it had just been made
+	mv "$WORK/ended.lpl.checkpoint.$part" "$WORK/ended.lpl.checkpoint.$part.part"
+	rm -rf "$WORK/ended.lpl.jobs/end" "$WORK"/ended.lpl.checkpoint.00000[2-9]
+	[ $part != 000001 ] || rm -rf "$WORK/ended.lpl.jobs/000000" "$WORK/ended.000001.lpl"
+	"$LAPLACE" record --resume "$WORK/ended.lpl" -J 2 >"$WORK/ended.log" 2>&1 ||
+		fail "not gone on with where checkpoint $part is in part: $(said "$WORK/ended.log")"
+	same_files undivided ended
+done
+
 # A machine that does not repeat is found out.
 sed 's/guest=8/guest=16/' "$small" >"$WORK/larger.bochsrc"
 meddled 'case "$*" in *-f*segment*) set -- "${@/small-jobs/larger}" ;; esac'

@@ -33,9 +33,24 @@ expect_line "$WORK/lost.log" 'the segment from checkpoint 1 on failed, and is tr
 while kill -0 "$(cat "$WORK/lost.pid")" 2>/dev/null; do sleep 0.05; done
 same_files undivided lost
 
+# One that fails, or is killed, when what it started is whole.
+for how in 'exit 3' 'kill -9 $$'; do
+	script fails '"$@"
+'"$how"
+	launched fails "$WORK/fails" -O || fail "$how: $(said "$WORK/fails.log")"
+	same_files undivided fails
+done
+
+# One that loses what was written: there are fewer references than were counted.
+script loses '"$@"
+case $* in *'\''pass="last"'\''*) rm "$here"/loses.lpl.jobs/*/*.line ;; esac'
+! launched loses "$WORK/loses" || fail "a trace of which the end was lost is taken"
+expect_line "$WORK/loses.log" 'loses.lpl: its segments have .* and not the .* that the first pass counted'
+[ ! -e "$WORK/loses.lpl" ] || fail "a trace of which the end was lost has its name"
+
 # One that starts nothing, and one that there is not.
 ! launched nothing true || fail "segments that were not traced are taken"
-expect_line "$WORK/nothing.log" 'the segment from checkpoint [0-9]+ on failed 3 times: it printed nothing'
+expect_line "$WORK/nothing.log" 'the segment from checkpoint [0-9]+ on failed 3 times: it ended with status 0$'
 [ ! -e "$WORK/nothing.lpl" ] || fail "a trace of nothing has its name"
 ! launched absent "$WORK/absent" -O || fail "a launcher that is not there is no failure"
 expect_line "$WORK/absent.log" 'failed 3 times: .*absent.*not found'
@@ -96,7 +111,7 @@ cd "$WORK" || exit
 "$LAPLACE" campaign --slurm='--ntasks=2 --cpus-per-task=2' --submit launcher.campaign >launcher.campaign.log 2>&1 ||
 	fail "a campaign was not submitted: $(tail -n 3 launcher.campaign.log)"
 await "a campaign's table" grep -q '^small,' launcher.results/table.csv
-sed -i '/^jobs/d; /^launcher/d' launcher.campaign
+sed -i 's/^jobs.*/jobs = 3/; /^launcher/d' launcher.campaign
 "$LAPLACE" campaign --dry-run launcher.campaign >launcher.campaign.log
 expect_line launcher.campaign.log '^jobs: 2; done: 2$'	# so how it was made has made no other job
 for file in trace.lpl trace.000002.lpl; do
