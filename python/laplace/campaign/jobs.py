@@ -41,7 +41,7 @@ class Job:
     needs: int | None       # the job that makes the trace it reads
     trace: str | None       # the file that it reads, where no job makes it
     inputs: list[str]       # what else goes into it, by what its source says
-    how: list[str]          # options that make no other result
+    how: list[str] = field(default_factory=list)    # options that make no other result
     about: str = ""         # what the identity is a hash of
     identity: str = ""
     states: list[str] = field(default_factory=list)     # of the files that go in, when it began
@@ -134,7 +134,7 @@ class JobList(list):
 
     def add(self, words: list[str], labels: dict[str, str], needs: int | None, trace: str | None,
              inputs: Iterable[str] = (), how: Iterable[str] = ()) -> int:
-        job = Job(words, labels, needs, trace, list(inputs), list(how))
+        job = Job(words, labels, needs, trace, list(inputs), how=list(how))
         job.about = self._about(job)
         job.identity = hash_text(job.about)
         self.append(job)
