@@ -267,7 +267,7 @@ static void keep(int go, int ready)
 		if (writer < 0 || waitpid(writer, &how, 0) < 0)
 			break;
 		if (WIFEXITED(how) && WEXITSTATUS(how) == 0)
-			_exit(close(open(part_path(forks.begin.number, "whole"), O_WRONLY | O_CREAT, 0666)));
+			_exit(close(open(part_path(forks.begin.number, LPL_PART_WHOLE), O_WRONLY | O_CREAT, 0666)));
 		say_why(how, left > 1 && !*forks.spoilt);
 	}
 	_exit(1);

@@ -21,7 +21,7 @@
 #include "report.h"
 #include "stream.h"
 
-/* In a directory of this process' own, so that what another leaves that was killed, or is not yet, is in nobody's way. */
+/* In a directory of this process' own: what another one leaves, which was killed or goes on, is not in its way. */
 static const char *part_path(const char *file)
 {
 	static char path[2 * BX_PATHNAME_LEN + 64];
@@ -43,7 +43,7 @@ void laplace_passes_begin(void)
 	if (!*laplace_option.part)
 		laplace_die("pass=: what writes a segment wants part=NAME");
 	/* what is to be known of this process stands beside what it writes */
-	snprintf(laplace_option.status_file, sizeof(laplace_option.status_file), "%s", part_path("status"));
+	snprintf(laplace_option.status_file, sizeof(laplace_option.status_file), "%s", part_path(LPL_PART_STATUS));
 }
 
 static bool is_writable_floppy(const char *path, const char *readonly)
@@ -151,9 +151,9 @@ void laplace_end_segment(const char *path, const struct laplace_resume_point *he
 	lpl_collector_leave(laplace.collector);
 	laplace.collector = NULL;
 	fflush(NULL);
-	const int whole = open(part_path("whole"), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	const int whole = open(part_path(LPL_PART_WHOLE), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
 	if (whole < 0 || close(whole))
-		laplace_die("%s: cannot be made: %s", part_path("whole"), strerror(errno));
+		laplace_die("%s: cannot be made: %s", part_path(LPL_PART_WHOLE), strerror(errno));
 	_exit(0);
 }

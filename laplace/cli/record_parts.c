@@ -21,7 +21,7 @@
 #include "record_parts.h"
 #include "say.h"
 
-static const char COMMAND[] = "command", END[] = "end", KEPT[] = "kept", WHOLE[] = "whole", LINE[] = ".line";
+static const char COMMAND[] = "command", END[] = "end", KEPT[] = "kept", LINE[] = ".line";
 
 /* ---- names ---- */
 
@@ -363,7 +363,7 @@ bool record_part_is_whole(const char *trace, const char *part)
 {
 	char path[PATH_MAX];
 
-	return record_part_path(path, trace, part, WHOLE) && access(path, F_OK) == 0;
+	return record_part_path(path, trace, part, LPL_PART_WHOLE) && access(path, F_OK) == 0;
 }
 
 /* The line that its segment has in the manifest, the only file of that ending; false: it has none. */
@@ -422,7 +422,7 @@ static bool is_whole(const char *trace, uint64_t interval)
 	char path[PATH_MAX];
 
 	return find_line(path, trace, interval) &&
-	       (interval == 0 || (interval_path(path, trace, interval, WHOLE) && access(path, F_OK) == 0));
+	       (interval == 0 || (interval_path(path, trace, interval, LPL_PART_WHOLE) && access(path, F_OK) == 0));
 }
 
 int record_parts_take(const char *trace, uint64_t *count)

@@ -18,8 +18,6 @@
 
 /* The directory of a part: NNNNNN, of an interval; of each try to trace one, with a dot and more. */
 #define RECORD_PART_SIZE 32
-/* What the simulator writes there last of all, a line of its status each (bochs/instrument/passes.cc). */
-#define RECORD_PART_STATUS "status"
 /* TRACE.jobs/NAME, and a file in it, "" for none; false: the path is too long. */
 bool record_part_path(char path[PATH_MAX], const char *trace, const char *part, const char *file);
 /* TRACE.checkpoint.NNNNNN, likewise; and is there one? */

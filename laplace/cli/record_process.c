@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/host.h"
+#include "collect/collector.h"
 #include "record_process.h"
 #include "say.h"
 
@@ -139,7 +140,7 @@ bool record_process_has_ended(const struct record_simulator *simulator, struct r
 	const bool ended = waitpid(machine->pid, &machine->wait_status, WNOHANG) == machine->pid;
 	char path[PATH_MAX];
 
-	if (ended && *process->part && record_part_path(path, simulator->trace, process->part, RECORD_PART_STATUS))
+	if (ended && *process->part && record_part_path(path, simulator->trace, process->part, LPL_PART_STATUS))
 		machine->status_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (machine->status_fd >= 0)
 		(void)machine_read(machine, ignore, NULL);

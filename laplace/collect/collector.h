@@ -44,6 +44,10 @@ struct lpl_resume_point {
 	uint64_t word[192];
 };
 
+/* What a process that writes a part leaves beside it last of all: that it is whole, and lines of its status. */
+#define LPL_PART_WHOLE "whole"
+#define LPL_PART_STATUS "status"
+
 /* What is made of a recording in segments: all of it, or what has a part in making it by several processes. */
 enum lpl_pass {
 	LPL_PASS_WHOLE,

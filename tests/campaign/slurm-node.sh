@@ -26,7 +26,7 @@ slurm_ends() {
 	done
 }
 
-# A port on which nobody listens, from this one on.
+# A port that is not listened on, from this one on.
 free_port() {
 	awk -v port="$1" '
 		$4 == "0A" { sub(/.*:/, "", $2); used[$2] = 1 }

@@ -68,10 +68,9 @@ for part in 000001 000002; do
 	done
 	kill -KILL $recorder
 	! wait $recorder || fail "a kill is no failure"
-	# as if it had just been made
+	# as if that was all that there was, however far it had come
 	mv "$WORK/ended.lpl.checkpoint.$part" "$WORK/ended.lpl.checkpoint.$part.part"
-	rm -rf "$WORK/ended.lpl.jobs/end" "$WORK"/ended.lpl.checkpoint.00000[2-9]
-	[ $part != 000001 ] || rm -rf "$WORK/ended.lpl.jobs/000000" "$WORK/ended.000001.lpl"
+	rm -rf "$WORK/ended.lpl.jobs/end" "$WORK"/ended.lpl.jobs/0* "$WORK"/ended.0*.lpl "$WORK"/ended.lpl.checkpoint.00000[2-9]
 	"$LAPLACE" record --resume "$WORK/ended.lpl" -J 2 >"$WORK/ended.log" 2>&1 ||
 		fail "not gone on with where checkpoint $part is in part: $(said "$WORK/ended.log")"
 	same_files undivided ended

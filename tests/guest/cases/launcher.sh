@@ -24,7 +24,7 @@ same_files undivided elsewhere
 [ "$(wc -l <"$WORK/elsewhere.words")" = 3 ] || fail "it has not started three segments: $(cat "$WORK/elsewhere.words")"
 ! grep -v 'pass="\(segment\|last\)"' "$WORK/elsewhere.words" || fail "it has started the first pass"
 
-# A launcher that is gone while what it started is not: that is in nobody's way, and of no use.
+# A launcher that is gone while what it started is not: what that writes is not in the way, and not used.
 script lost 'case $* in *checkpoint.000001*) [ -e "$here/lost.pid" ] || {
 	setsid "$@" & echo $! >"$here/lost.pid"; exit 1; } ;; esac
 exec "$@"'
